@@ -1,0 +1,1 @@
+"""Choose the few features that matter, with proof, at the price of counting."""
