@@ -18,8 +18,10 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["kernel", "parallel_kernel", "runs_parallel"]
+__all__ = ["kernel", "parallel_kernel", "read_only", "runs_parallel"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -104,11 +106,35 @@ def parallel_kernel(function: Function) -> Function:
     return cast("Function", choose)
 
 
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Give a read-only, C-contiguous view (a copy only where the memory order asks for one).
+
+    Numba compiles a kernel anew for writable, read-only and strided arrays; what enters a kernel as input goes through
+    here, so each kernel is compiled once per dtype and memory maps opened read-only are no special case.
+
+    Parameters
+    ----------
+    array : ndarray
+        Any array.
+
+    Returns
+    -------
+    ndarray
+        The same values.
+    """
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
 def _renamed(function: Callable[..., Any], suffix: str) -> types.FunctionType:
     """Copy a function under a name of its own: Numba's cache files are keyed by the qualified name."""
     original = cast("types.FunctionType", function)
     copy = types.FunctionType(
-        original.__code__, original.__globals__, f"{original.__name__}_{suffix}", original.__defaults__
+        original.__code__,
+        original.__globals__,
+        f"{original.__name__}_{suffix}",
+        original.__defaults__,
     )
     copy.__qualname__ = f"{original.__qualname__}_{suffix}"
     copy.__module__ = original.__module__

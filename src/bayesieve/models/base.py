@@ -1,0 +1,413 @@
+"""The one road of the house: data -> class statistics -> gains -> support -> parameters.
+
+A family of models says what it reads of the data (`statistics_request`), which data it takes (`_check_values`), how
+sums become a fitted state (`_solve`) and how rows are scored on the support (`_scores_on_support`). All else that the
+sparse classifiers share is here.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import column_or_1d
+from sklearn.utils._param_validation import Interval, InvalidParameterError, RealNotInt, StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+
+from bayesieve._typing import AnyArray, FloatArray, IndexArray
+from bayesieve.statistics.class_statistics import ClassStatistics, check_weights, encode_labels
+
+__all__ = ["SparseClassifier", "resolve_k"]
+
+
+def resolve_k(k: float | str, n_features: int) -> int:
+    """Turn the parameter k into a number of features.
+
+    Parameters
+    ----------
+    k : int, float or "all"
+        An int >= 1; a float in (0, 1], the share of the features: max(1, floor(k m)); or "all".
+    n_features : int
+        m, the number of features there are.
+
+    Returns
+    -------
+    int
+        Between 1 and m. A k above m warns and means all.
+
+    Examples
+    --------
+    >>> from bayesieve.models.base import resolve_k
+    >>> resolve_k(10, 100), resolve_k(0.25, 100), resolve_k("all", 100)
+    (10, 25, 100)
+    """
+    if isinstance(k, str):
+        return n_features
+    if isinstance(k, (int, np.integer)):
+        if k > n_features:
+            warnings.warn(
+                f"k={k} is larger than the number of features {n_features}: all features are kept.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return min(int(k), n_features)
+    return max(1, int(k * n_features))
+
+
+def _statistics_add(model: SparseClassifier) -> bool:
+    """Tell whether the model is a function of sums; raise AttributeError with the reason where it is not."""
+    reason = model._why_not_additive()
+    if reason:
+        raise AttributeError(reason)
+    return True
+
+
+class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
+    """Base of the classifiers that choose k features while they train.
+
+    They are classifiers and feature selectors at once: last in a pipeline they predict, earlier they select.
+    """
+
+    # Set by _solve; after partial_fit they are computed when first asked for.
+    _solved_attributes: ClassVar[tuple[str, ...]] = ("support_", "support_gains_", "objective_")
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "k": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="right"),
+            StrOptions({"all"}),
+        ],
+    }
+
+    k: Any
+    _statistics: ClassStatistics | None
+    classes_: AnyArray
+    class_count_: FloatArray
+    n_features_in_: int
+    support_: IndexArray
+    support_gains_: FloatArray
+    objective_: float
+
+    # ------------------------------------------------------------------ what a family says
+
+    @abstractmethod
+    def statistics_request(self) -> dict[str, Any]:
+        """Keyword arguments of :meth:`ClassStatistics.from_data` that gather what this model needs.
+
+        Returns
+        -------
+        dict
+            For instance ``{"binarize": 0.0, "squares": False}``.
+        """
+
+    @abstractmethod
+    def _solve(self, statistics: ClassStatistics) -> dict[str, Any]:
+        """Compute the fitted attributes from the class sums."""
+
+    @abstractmethod
+    def _scores_on_support(self, X: Any) -> FloatArray:
+        """Score rows, given on the support only (n, k), for each class (n, C); the largest wins."""
+
+    def _check_values(self, X: Any) -> None:
+        """Refuse values that the model cannot take; by default every finite value is fine."""
+
+    def _check_classes(self, classes: AnyArray) -> None:
+        """Refuse label sets that the model cannot take; by default one class is enough."""
+
+    def _why_not_additive(self) -> str | None:
+        """Say why sums are not enough for this model, if they are not."""
+        return None
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        if isinstance(self.k, (bool, np.bool_)):  # an int to Python, and nearly always a mistake
+            msg = (
+                f"The 'k' parameter of {type(self).__name__} must be an int in the range [1, inf), a float in the "
+                f"range (0, 1] or 'all'. Got {self.k!r} instead."
+            )
+            raise InvalidParameterError(msg)
+
+    # ------------------------------------------------------------------ training
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Choose the features and estimate the parameters.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Training data. Sparse data stays sparse.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Row weights >= 0, not all zero; an integer weight counts as that many equal rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        with self._unchanged_on_failure():
+            X, y, weights = self._checked_training_data(X, y, sample_weight, reset=True)
+            classes, codes = np.unique(y, return_inverse=True)
+            self._check_classes(classes)
+            self._learn(X, codes, classes, weights)
+        return self
+
+    @available_if(_statistics_add)
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Continue training with one more batch of rows.
+
+        The result is that of one fit on all rows seen, in any order. The support is computed when it is first asked
+        for, so a long series of batches costs no more than its sums.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Training data.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that may ever occur; needed at the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Row weights >= 0, not all zero.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
+        with self._unchanged_on_failure():
+            self._validate_params()
+            first = _check_partial_fit_first_call(self, classes)
+            earlier = None if first else self._sums_to_continue()
+            self._check_classes(self.classes_)
+            X, y, weights = self._checked_training_data(X, y, sample_weight, reset=first)
+            statistics = self._gather(X, encode_labels(y, self.classes_), self.classes_, weights)
+            self._postpone(statistics if earlier is None else earlier + statistics)
+        return self
+
+    @available_if(_statistics_add)
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit_statistics(self, statistics: ClassStatistics) -> Self:
+        """Train on class sums that were gathered elsewhere: in batches, folds, threads or machines.
+
+        Parameters
+        ----------
+        statistics : ClassStatistics
+            Sums gathered with the arguments that :meth:`statistics_request` names.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        if not isinstance(statistics, ClassStatistics):
+            msg = f"statistics must be a ClassStatistics, not {type(statistics).__name__}."
+            raise TypeError(msg)
+        with self._unchanged_on_failure():
+            self._check_statistics(statistics)
+            self._check_classes(statistics.classes)
+            self.n_features_in_ = statistics.n_features
+            self.__dict__.pop("feature_names_in_", None)
+            if statistics.feature_names is not None:
+                self.feature_names_in_ = statistics.feature_names
+            self._adopt(statistics)
+        return self
+
+    def compact(self) -> Self:
+        """Let go of the class sums, which a model trained by ``partial_fit`` keeps and pickles.
+
+        Returns
+        -------
+        self
+            The estimator, which predicts as before and cannot be trained further.
+        """
+        check_is_fitted(self)
+        self._solve_if_stale()
+        self._statistics, self._keeps_statistics = None, False
+        return self
+
+    def _checked_training_data(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, *, reset: bool
+    ) -> tuple[Any, AnyArray, FloatArray | None]:
+        X, y = validate_data(self, X, y, accept_sparse=("csr", "csc"), reset=reset)
+        check_classification_targets(y)
+        self._check_values(X)
+        return X, column_or_1d(y, warn=True), check_weights(sample_weight, X)
+
+    def _learn(self, X: Any, codes: IndexArray, classes: AnyArray, weights: FloatArray | None) -> None:
+        self._adopt(self._gather(X, codes, classes, weights))
+
+    def _gather(self, X: Any, codes: IndexArray, classes: AnyArray, weights: FloatArray | None) -> ClassStatistics:
+        return ClassStatistics.from_codes(
+            X,
+            codes,
+            classes,
+            weights,
+            feature_names=self.__dict__.get("feature_names_in_"),
+            **self.statistics_request(),
+        )
+
+    def _adopt(self, statistics: ClassStatistics) -> None:
+        """Solve now; the sums stay with the live object but are not pickled."""
+        self._take_counts(statistics)
+        self._keeps_statistics, self._stale = False, False
+        self.__dict__.update(self._solve(statistics))
+
+    def _postpone(self, statistics: ClassStatistics) -> None:
+        """Keep the sums and solve when somebody asks."""
+        self._take_counts(statistics)
+        self._keeps_statistics, self._stale = True, True
+        for name in self._solved_attributes:
+            self.__dict__.pop(name, None)
+
+    def _take_counts(self, statistics: ClassStatistics) -> None:
+        self.classes_, self.class_count_ = statistics.classes, statistics.class_count
+        self._statistics = statistics
+        self._lock = threading.RLock()
+
+    def _solve_if_stale(self) -> None:
+        if self.__dict__.get("_stale", False):
+            with self._lock:
+                if self._stale and self._statistics is not None:
+                    self.__dict__.update(self._solve(self._statistics))
+                    self._stale = False
+
+    def __getattr__(self, name: str) -> Any:
+        # only reached when the attribute is not there: after partial_fit, or before any fit
+        if name in type(self)._solved_attributes and self.__dict__.get("_stale", False):
+            self._solve_if_stale()
+            return self.__dict__[name]
+        msg = f"{type(self).__name__!r} object has no attribute {name!r}"
+        raise AttributeError(msg)
+
+    def _sums_to_continue(self) -> ClassStatistics:
+        statistics: ClassStatistics | None = self.__dict__.get("_statistics")
+        if statistics is None:
+            msg = (
+                "partial_fit cannot continue: this model no longer has its class sums (a model trained by fit does "
+                "not pickle them, compact() drops them). Fit again, or add ClassStatistics and call fit_statistics."
+            )
+            raise ValueError(msg)
+        self._check_statistics(statistics)
+        return statistics
+
+    def _check_statistics(self, statistics: ClassStatistics) -> None:
+        """Refuse sums that do not hold what this model needs, naming the argument that was missing."""
+        request = self.statistics_request()
+        wanted = request["binarize"]
+        if statistics.binarize != wanted:
+            msg = (
+                f"{type(self).__name__} needs statistics gathered with binarize={wanted!r}; these were gathered with "
+                f"binarize={statistics.binarize!r}."
+            )
+            raise ValueError(msg)
+        if request["squares"] and statistics.feature_square is None:
+            msg = f"{type(self).__name__} needs statistics gathered with squares=True; these hold no squares."
+            raise ValueError(msg)
+        if not statistics.class_count.sum() > 0:
+            msg = f"statistics hold no rows: class_count={statistics.class_count.tolist()}."
+            raise ValueError(msg)
+
+    @contextmanager
+    def _unchanged_on_failure(self) -> Iterator[None]:
+        """Put every attribute back as it was when the block fails; fitted arrays are never changed in place."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        state.pop("_lock", None)
+        if not state.get("_keeps_statistics", False):
+            state.pop("_statistics", None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._lock = threading.RLock()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "class_count_" in self.__dict__
+
+    # ------------------------------------------------------------------ prediction
+
+    def predict(self, X: Any) -> AnyArray:
+        """Predict the class of each row; only the columns of the support are read.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels from ``classes_``.
+        """
+        winners = np.argmax(self._scores(X), axis=1)
+        labels: AnyArray = self.classes_[winners]
+        return labels
+
+    def _scores(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse=("csr", "csc"), reset=False)
+        self._check_values(X)
+        columns = X[:, self.support_]
+        return self._scores_on_support(columns.tocsr() if sp.issparse(columns) else columns)
+
+    # ------------------------------------------------------------------ selection
+
+    def _get_support_mask(self) -> AnyArray:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.support_] = True
+        return mask
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> AnyArray:
+        """Names of the selected features; only k names are built.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of all columns; None: those seen in fit, or x0, x1, ...
+
+        Returns
+        -------
+        ndarray of shape (k,)
+            Names, in column order.
+        """
+        check_is_fitted(self)
+        if input_features is None and "feature_names_in_" not in self.__dict__:
+            return np.array([f"x{i}" for i in self.support_], dtype=object)
+        names: AnyArray = _check_feature_names_in(self, input_features)[self.support_]
+        return names
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

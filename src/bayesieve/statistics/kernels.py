@@ -1,0 +1,237 @@
+"""Kernels that add rows of X to per-class sums.
+
+Each kernel reads X once. ``codes`` holds the class of every row, ``weights`` its weight (an empty array: all weights
+are one). A value x counts as x, or as 1 where x > threshold and 0 elsewhere when ``binarize`` is true. Every sum is
+added up in row order, in float64, whatever the number of threads.
+
+The ``*_moments`` kernels keep sums of x and of x^2 as pairs (sum, error) whose total carries about twice the precision
+of float64, so that variances survive data with a mean of 1e8 and a deviation of 1.
+"""
+
+from __future__ import annotations
+
+import numba
+
+from bayesieve._jit import kernel, parallel_kernel
+from bayesieve._typing import AnyArray
+
+_BLOCK = 512  # columns of a dense array that one task adds up: a block of sums stays in the first-level cache
+
+
+@kernel
+def csr_sums(
+    indptr: AnyArray,
+    indices: AnyArray,
+    data: AnyArray,
+    codes: AnyArray,
+    weights: AnyArray,
+    binarize: bool,
+    threshold: float,
+    out: AnyArray,
+) -> None:
+    """Add the rows of a CSR matrix to ``out`` (C, m)."""
+    weighted = weights.shape[0] > 0
+    for row in range(codes.shape[0]):
+        sums = out[codes[row]]
+        weight = weights[row] if weighted else 1.0
+        for position in range(indptr[row], indptr[row + 1]):
+            x = float(data[position])
+            if binarize:
+                x = 1.0 if x > threshold else 0.0
+            sums[indices[position]] += weight * x
+
+
+@parallel_kernel
+def csc_sums(
+    indptr: AnyArray,
+    indices: AnyArray,
+    data: AnyArray,
+    codes: AnyArray,
+    weights: AnyArray,
+    binarize: bool,
+    threshold: float,
+    out: AnyArray,
+) -> None:
+    """Add the columns of a CSC matrix to ``out`` (C, m)."""
+    weighted = weights.shape[0] > 0
+    for column in numba.prange(out.shape[1]):
+        for position in range(indptr[column], indptr[column + 1]):
+            row = indices[position]
+            x = float(data[position])
+            if binarize:
+                x = 1.0 if x > threshold else 0.0
+            out[codes[row], column] += weights[row] * x if weighted else x
+
+
+@parallel_kernel
+def dense_sums(
+    X: AnyArray, codes: AnyArray, weights: AnyArray, binarize: bool, threshold: float, out: AnyArray
+) -> None:
+    """Add the rows of a C-ordered array to ``out`` (C, m)."""
+    weighted = weights.shape[0] > 0
+    m = X.shape[1]
+    for block in numba.prange((m + _BLOCK - 1) // _BLOCK):
+        start = block * _BLOCK
+        stop = min(m, start + _BLOCK)
+        for row in range(X.shape[0]):
+            code = codes[row]
+            weight = weights[row] if weighted else 1.0
+            for column in range(start, stop):
+                x = float(X[row, column])
+                if binarize:
+                    x = 1.0 if x > threshold else 0.0
+                out[code, column] += weight * x
+
+
+@parallel_kernel
+def dense_sums_by_column(
+    XT: AnyArray,
+    codes: AnyArray,
+    weights: AnyArray,
+    binarize: bool,
+    threshold: float,
+    out: AnyArray,
+) -> None:
+    """Add the rows of an F-ordered array, given as its C-ordered transpose, to ``out`` (C, m)."""
+    weighted = weights.shape[0] > 0
+    for column in numba.prange(XT.shape[0]):
+        for row in range(XT.shape[1]):
+            x = float(XT[column, row])
+            if binarize:
+                x = 1.0 if x > threshold else 0.0
+            out[codes[row], column] += weights[row] * x if weighted else x
+
+
+@kernel
+def two_sum(a: float, b: float) -> tuple[float, float]:
+    """Sum and rounding error of a + b: their total is exact (Knuth)."""
+    total = a + b
+    shadow = total - a
+    return total, (a - (total - shadow)) + (b - shadow)
+
+
+@kernel
+def two_product(a: float, b: float) -> tuple[float, float]:
+    """Product and rounding error of a b: their total is exact unless it over- or underflows (Dekker, Veltkamp)."""
+    product = a * b
+    split = 134217729.0 * a
+    a_high = split - (split - a)
+    a_low = a - a_high
+    split = 134217729.0 * b
+    b_high = split - (split - b)
+    b_low = b - b_high
+    return product, a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
+
+
+@kernel
+def _add_moments(x: float, weight: float, code: int, column: int, sums: AnyArray) -> None:
+    """Add weight x and weight x^2 to sums[0:2, code, column] and sums[2:4, code, column] (sum, error)."""
+    value, value_error = two_product(weight, x)
+    total, error = two_sum(sums[0, code, column], value)
+    sums[0, code, column] = total
+    sums[1, code, column] += error + value_error
+    square, square_error = two_product(x, x)
+    value, value_error = two_product(weight, square)
+    total, error = two_sum(sums[2, code, column], value)
+    sums[2, code, column] = total
+    sums[3, code, column] += error + (value_error + weight * square_error)
+
+
+@kernel
+def csr_moments(
+    indptr: AnyArray,
+    indices: AnyArray,
+    data: AnyArray,
+    codes: AnyArray,
+    weights: AnyArray,
+    sums: AnyArray,
+) -> None:
+    """Add the rows of a CSR matrix to ``sums`` (4, C, m); implicit zeros cost nothing."""
+    weighted = weights.shape[0] > 0
+    for row in range(codes.shape[0]):
+        weight = weights[row] if weighted else 1.0
+        for position in range(indptr[row], indptr[row + 1]):
+            _add_moments(float(data[position]), weight, codes[row], indices[position], sums)
+
+
+@parallel_kernel
+def csc_moments(
+    indptr: AnyArray,
+    indices: AnyArray,
+    data: AnyArray,
+    codes: AnyArray,
+    weights: AnyArray,
+    sums: AnyArray,
+) -> None:
+    """Add the columns of a CSC matrix to ``sums`` (4, C, m)."""
+    weighted = weights.shape[0] > 0
+    for column in numba.prange(sums.shape[2]):
+        for position in range(indptr[column], indptr[column + 1]):
+            row = indices[position]
+            weight = weights[row] if weighted else 1.0
+            _add_moments(float(data[position]), weight, codes[row], column, sums)
+
+
+@parallel_kernel
+def dense_moments(X: AnyArray, codes: AnyArray, weights: AnyArray, sums: AnyArray) -> None:
+    """Add the rows of a C-ordered array to ``sums`` (4, C, m)."""
+    weighted = weights.shape[0] > 0
+    m = X.shape[1]
+    for block in numba.prange((m + _BLOCK - 1) // _BLOCK):
+        start = block * _BLOCK
+        stop = min(m, start + _BLOCK)
+        for row in range(X.shape[0]):
+            weight = weights[row] if weighted else 1.0
+            for column in range(start, stop):
+                _add_moments(float(X[row, column]), weight, codes[row], column, sums)
+
+
+@parallel_kernel
+def dense_moments_by_column(XT: AnyArray, codes: AnyArray, weights: AnyArray, sums: AnyArray) -> None:
+    """Add the rows of an F-ordered array, given as its C-ordered transpose, to ``sums`` (4, C, m)."""
+    weighted = weights.shape[0] > 0
+    for column in numba.prange(XT.shape[0]):
+        for row in range(XT.shape[1]):
+            weight = weights[row] if weighted else 1.0
+            _add_moments(float(XT[column, row]), weight, codes[row], column, sums)
+
+
+@kernel
+def _central_square(count: float, total: float, error: float, square: float, square_error: float) -> float:
+    """sum of w (x - mean)^2 = sum w x^2 - (sum w x)^2 / sum w, subtracted in twice the precision; at least 0."""
+    high, low = two_product(total, total)
+    low += 2.0 * total * error
+    quotient = high / count
+    product, product_error = two_product(quotient, count)
+    quotient_low = (((high - product) - product_error) + low) / count
+    difference, rounding = two_sum(square, -quotient)
+    return max(0.0, difference + (rounding + (square_error - quotient_low)))
+
+
+@parallel_kernel
+def variances(counts: AnyArray, sums: AnyArray, within: AnyArray, overall: AnyArray) -> None:
+    """Variance of each column within each class (C, m), and about its overall mean (m,), from ``sums`` (4, C, m)."""
+    n_classes, m = within.shape
+    count = 0.0
+    for code in range(n_classes):
+        count += counts[code]
+    for column in numba.prange(m):
+        total, error, square, square_error = 0.0, 0.0, 0.0, 0.0
+        for code in range(n_classes):
+            total, rounding = two_sum(total, sums[0, code, column])
+            error += rounding + sums[1, code, column]
+            square, rounding = two_sum(square, sums[2, code, column])
+            square_error += rounding + sums[3, code, column]
+            within[code, column] = 0.0
+            if counts[code] > 0.0:
+                within[code, column] = (
+                    _central_square(
+                        counts[code],
+                        sums[0, code, column],
+                        sums[1, code, column],
+                        sums[2, code, column],
+                        sums[3, code, column],
+                    )
+                    / counts[code]
+                )
+        overall[column] = _central_square(count, total, error, square, square_error) / count
