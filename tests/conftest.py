@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+
+os.environ["SCIPY_ARRAY_API"] = "1"  # read when SciPy is imported; without it the array-API checks skip themselves
+
 from pathlib import Path
 
 import numba

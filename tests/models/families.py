@@ -12,3 +12,5 @@ FAMILIES = {
 ADDITIVE = [name for name in FAMILIES if name not in {"manhattan"}]
 NEEDS_TWO_CLASSES = {"euclidean", "manhattan", "l1_bernoulli"}
 COUNTS_ONLY = {"multinomial"}
+ONLY_TWO_CLASSES = {"l1_bernoulli"}
+WITH_DECISION = [name for name in FAMILIES if name not in {"multinomial", "hybrid"}]

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from families import FAMILIES
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
-
-os.environ["SCIPY_ARRAY_API"] = "1"  # without it the array-API check skips itself
 
 K_IS_CLAMPED = "ignore:k=10 is larger than the number of features"
 NAMES_CHECKED_BY_SKLEARN = "ignore:X (does not have valid|has) feature names"

@@ -294,12 +294,11 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
                     self._stale = False
 
     def __getattr__(self, name: str) -> Any:
-        # only reached when the attribute is not there: after partial_fit, or before any fit
+        # only reached when the ordinary way failed: after partial_fit, before any fit, or inside a property
         if name in type(self)._solved_attributes and self.__dict__.get("_stale", False):
             self._solve_if_stale()
             return self.__dict__[name]
-        msg = f"{type(self).__name__!r} object has no attribute {name!r}"
-        raise AttributeError(msg)
+        return object.__getattribute__(self, name)  # fails again, with the message it failed with
 
     def _sums_to_continue(self) -> ClassStatistics:
         statistics: ClassStatistics | None = self.__dict__.get("_statistics")

@@ -40,8 +40,9 @@ class ClassStatistics:
         F[c, i] = sum of w_j x_ji over the rows j of class c; of x_ji > binarize where ``binarize`` is given.
     feature_square : ndarray of shape (C, m) or None
         Sum of w_j x_ji^2; only with ``squares=True``.
-    feature_sum_error, feature_square_error : ndarray of shape (C, m) or None
-        What rounding took from the two sums above; only with ``squares=True``.
+    class_count_error, feature_sum_error, feature_square_error : ndarray or None
+        What rounding took from the three sums above; only with ``squares=True``. Each pair (sum, error) carries about
+        twice the precision of float64, which variances need: fractional weights too.
     binarize : float or None
         The threshold X was binarised at.
     feature_names : ndarray of shape (m,) or None
@@ -65,6 +66,7 @@ class ClassStatistics:
     class_count: FloatArray
     feature_sum: FloatArray
     feature_square: FloatArray | None = None
+    class_count_error: FloatArray | None = None
     feature_sum_error: FloatArray | None = None
     feature_square_error: FloatArray | None = None
     binarize: float | None = None
@@ -168,12 +170,14 @@ class ClassStatistics:
             msg = f"binarize={binarize!r} and squares=True exclude each other: the square of a 0/1 value is itself."
             raise ValueError(msg)
         check_binarize(X, binarize)
-        counts = class_counts(codes, len(classes), weights)
+        n_classes = len(classes)
         if not squares:
-            sums = class_sums(X, codes, len(classes), weights, binarize)
+            counts = class_counts(codes, n_classes, weights)
+            sums = class_sums(X, codes, n_classes, weights, binarize)
             return cls(classes, counts, sums, binarize=binarize, feature_names=feature_names)
-        total, error, square, square_error = class_moments(X, codes, len(classes), weights)
-        return cls(classes, counts, total, square, error, square_error, feature_names=feature_names)
+        total, error, square, square_error = class_moments(X, codes, n_classes, weights)
+        counts, count_error = class_moments(np.ones((len(codes), 1)), codes, n_classes, weights)[:2, :, 0]
+        return cls(classes, counts, total, square, count_error, error, square_error, feature_names=feature_names)
 
     @classmethod
     def from_batches(
@@ -245,13 +249,14 @@ class ClassStatistics:
         if not isinstance(other, ClassStatistics):
             return NotImplemented
         self._check_addable(other)
-        summed: dict[str, Any] = {"binarize": self.binarize, "feature_names": self.feature_names}
+        summed: dict[str, Any] = {}
         if self.feature_square is None:
+            summed["class_count"] = self.class_count + other.class_count
             summed["feature_sum"] = self.feature_sum + other.feature_sum
         else:
-            for name in ("feature_sum", "feature_square"):
+            for name in ("class_count", "feature_sum", "feature_square"):
                 summed[name], summed[f"{name}_error"] = _add_pairs(self, other, name)
-        return type(self)(classes=self.classes, class_count=self.class_count + other.class_count, **summed)
+        return type(self)(classes=self.classes, binarize=self.binarize, feature_names=self.feature_names, **summed)
 
     def moments(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Means and variances of the features, computed without cancellation.
@@ -276,13 +281,13 @@ class ClassStatistics:
         """
         pairs = (self.feature_sum, self.feature_sum_error, self.feature_square, self.feature_square_error)
         held = [part for part in pairs if part is not None]
-        if len(held) < len(pairs):
+        if len(held) < len(pairs) or self.class_count_error is None:
             msg = "These statistics hold no sums of squares: gather them with squares=True."
             raise ValueError(msg)
-        sums = np.stack(held)
+        counts, sums = np.stack([self.class_count, self.class_count_error]), np.stack(held)
         within = np.empty_like(self.feature_sum)
         overall = np.empty(self.n_features)
-        variances(read_only(self.class_count), read_only(sums), within, overall)
+        variances(read_only(counts), read_only(sums), within, overall)
         return self.means(), within, overall
 
     def means(self) -> FloatArray:
@@ -359,8 +364,8 @@ def encode_labels(y: AnyArray, classes: AnyArray) -> IndexArray:
     if unseen.size:
         row = int(np.flatnonzero(np.isin(y, unseen))[0])
         msg = (
-            f"y holds the label {y[row]!r} (first in row {row}), which is not among classes={classes.tolist()}: "
-            "name every label in classes= at the first call."
+            f"y holds the label {y.tolist()[row]!r} (first in row {row}), which is not among "
+            f"classes={classes.tolist()}: name every label in classes= at the first call."
         )
         raise ValueError(msg)
     codes: IndexArray = np.searchsorted(classes, y).astype(np.intp)

@@ -11,6 +11,7 @@ of float64, so that variances survive data with a mean of 1e8 and a deviation of
 from __future__ import annotations
 
 import numba
+import numpy as np
 
 from bayesieve._jit import kernel, parallel_kernel
 from bayesieve._typing import AnyArray
@@ -197,41 +198,46 @@ def dense_moments_by_column(XT: AnyArray, codes: AnyArray, weights: AnyArray, su
 
 
 @kernel
-def _central_square(count: float, total: float, error: float, square: float, square_error: float) -> float:
-    """sum of w (x - mean)^2 = sum w x^2 - (sum w x)^2 / sum w, subtracted in twice the precision; at least 0."""
-    high, low = two_product(total, total)
-    low += 2.0 * total * error
-    quotient = high / count
-    product, product_error = two_product(quotient, count)
-    quotient_low = (((high - product) - product_error) + low) / count
-    difference, rounding = two_sum(square, -quotient)
-    return max(0.0, difference + (rounding + (square_error - quotient_low)))
+def _variance(count: AnyArray, total: AnyArray, square: AnyArray) -> float:
+    """(Q - S^2 / n) / n >= 0 for n, S, Q given as pairs (sum, error), subtracted in twice the precision.
+
+    S^2 / n and Q agree in nearly all their digits when the mean is large beside the deviation, so n counts as much as
+    the sums do: a weight total that is off by half a unit in the last place would spoil the difference.
+    """
+    high, low = two_product(total[0], total[0])
+    low += 2.0 * total[0] * total[1]
+    quotient = high / count[0]
+    product, product_error = two_product(quotient, count[0])
+    quotient_error = ((((high - product) - product_error) + low) - quotient * count[1]) / count[0]
+    difference, rounding = two_sum(square[0], -quotient)
+    variance: float = max(0.0, difference + (rounding + (square[1] - quotient_error))) / count[0]
+    return variance
+
+
+@kernel
+def _accumulate(pair: AnyArray, value: float, error: float) -> None:
+    """Add (value, error) to a pair, in place."""
+    pair[0], rounding = two_sum(pair[0], value)
+    pair[1] += rounding + error
 
 
 @parallel_kernel
 def variances(counts: AnyArray, sums: AnyArray, within: AnyArray, overall: AnyArray) -> None:
-    """Variance of each column within each class (C, m), and about its overall mean (m,), from ``sums`` (4, C, m)."""
+    """Variance of each column within each class (C, m) and about its overall mean (m,).
+
+    ``counts`` (2, C) and ``sums`` (4, C, m) hold pairs (sum, error).
+    """
     n_classes, m = within.shape
-    count = 0.0
+    count = np.zeros(2)
     for code in range(n_classes):
-        count += counts[code]
+        _accumulate(count, counts[0, code], counts[1, code])
     for column in numba.prange(m):
-        total, error, square, square_error = 0.0, 0.0, 0.0, 0.0
+        total, square = np.zeros(2), np.zeros(2)
         for code in range(n_classes):
-            total, rounding = two_sum(total, sums[0, code, column])
-            error += rounding + sums[1, code, column]
-            square, rounding = two_sum(square, sums[2, code, column])
-            square_error += rounding + sums[3, code, column]
+            moments = sums[:, code, column]
+            _accumulate(total, moments[0], moments[1])
+            _accumulate(square, moments[2], moments[3])
             within[code, column] = 0.0
-            if counts[code] > 0.0:
-                within[code, column] = (
-                    _central_square(
-                        counts[code],
-                        sums[0, code, column],
-                        sums[1, code, column],
-                        sums[2, code, column],
-                        sums[3, code, column],
-                    )
-                    / counts[code]
-                )
-        overall[column] = _central_square(count, total, error, square, square_error) / count
+            if counts[0, code] > 0.0:
+                within[code, column] = _variance(counts[:, code], moments[:2], moments[2:])
+        overall[column] = _variance(count, total, square)

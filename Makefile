@@ -1,0 +1,42 @@
+# The two commands of the README are `make demo` and `make test`; `make help` lists the rest.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PYTEST_ARGS ?= -n 2
+
+.PHONY: help demo test coverage lint format bench clean
+
+help: ## list the commands
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) -c "import sys; sys.exit(0 if sys.version_info >= (3, 11) else 'bayesieve needs Python 3.11 or newer')"
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable ".[plot]" --group test --group lint
+	touch $@
+
+demo: $(VENV)/.ready ## choose the words that tell two kinds of documents apart, in a minute
+	$(BIN)/python examples/first_steps.py
+
+test: $(VENV)/.ready ## run the tests (set BAYESIEVE_DATA to include those on real data)
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+coverage: $(VENV)/.ready ## run the tests with uncompiled kernels and measure what they reach (95 % is the floor)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(PYTEST_ARGS) --cov --cov-report=term
+
+lint: $(VENV)/.ready ## check style and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(VENV)/.ready ## format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.ready ## measure speed against peers (set BAYESIEVE_DATA to include real data)
+	$(BIN)/python benchmarks/run.py
+
+clean: ## remove the environment and all caches
+	rm -rf $(VENV) .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import numba
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.feature_selection import mutual_info_classif
+from sklearn.naive_bayes import BernoulliNB
+
+import naive
+from bayesieve import ClassStatistics, SparseBernoulliNB
+from bayesieve.solvers.bernoulli import bernoulli_gains
+
+PROBLEMS = 60 if numba.config.DISABLE_JIT else 500
+
+
+def random_problem(seed):
+    rng = np.random.default_rng(seed)
+    n, m, n_classes = rng.integers(4, 25), rng.integers(1, 11), rng.integers(2, 5)
+    X = (rng.random((n, m)) < rng.random(m)) * rng.integers(1, 4, (n, m))
+    y = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, max(0, n - n_classes))])[:n]
+    weights = [None, rng.integers(0, 4, n), rng.random(n)][seed % 3]
+    if weights is not None:
+        weights[:n_classes] = 1
+    return X, y, weights, int(rng.integers(1, m + 1)), float(seed % 2)
+
+
+def test_brute_force_over_all_supports_finds_nothing_better():
+    for seed in range(PROBLEMS):
+        X, y, weights, k, alpha = random_problem(seed)
+        model = SparseBernoulliNB(k, alpha=alpha).fit(X, y, sample_weight=weights)
+        best, supports = naive.bernoulli_best(X, y, k, alpha, weights)
+        assert model.objective_ == pytest.approx(best, rel=1e-12, abs=1e-9), seed
+        chosen = [set(model.support_.tolist()) >= set(S) for S in supports]
+        assert any(chosen), f"seed {seed}: {model.support_} is not among the optimal supports {supports}"
+
+
+@pytest.mark.parametrize("alpha", [1.0, 0.3, 1e-3])
+@pytest.mark.parametrize("options", [{}, {"fit_prior": False}, {"class_prior": [0.2, 0.5, 0.3]}, {"binarize": 1.0}])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("build", [np.asarray, sp.csr_matrix, sp.csc_array])
+def test_all_features_equal_scikit_learn(alpha, options, weighted, build):
+    rng = np.random.default_rng(3)
+    X, y = rng.poisson(0.8, (90, 12)), rng.integers(0, 3, 90)
+    weights = rng.random(90) if weighted else None
+    ours = SparseBernoulliNB("all", alpha=alpha, **options).fit(build(X), y, sample_weight=weights)
+    theirs = BernoulliNB(alpha=alpha, **options).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(ours.support_log_prob_, theirs.feature_log_prob_, atol=1e-10)
+    np.testing.assert_allclose(ours.class_log_prior_, theirs.class_log_prior_, atol=1e-12)
+    np.testing.assert_allclose(ours.predict_joint_log_proba(build(X)), theirs.predict_joint_log_proba(X), atol=1e-10)
+    np.testing.assert_allclose(ours.predict_log_proba(build(X)), theirs.predict_log_proba(X), atol=1e-10)
+    np.testing.assert_array_equal(ours.predict(build(X)), theirs.predict(X))
+
+
+def test_binary_input_needs_no_threshold():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (50, 6)), rng.integers(0, 2, 50)
+    plain, binarised = SparseBernoulliNB(3, binarize=None).fit(X, y), SparseBernoulliNB(3).fit(X, y)
+    np.testing.assert_array_equal(plain.predict_proba(X), binarised.predict_proba(X))
+    with pytest.raises(ValueError, match=r"binarize=None takes X as binary.*from 0 to 3.*binarize=0.0"):
+        SparseBernoulliNB(3, binarize=None).fit(3 * X, y)
+    with pytest.raises(ValueError, match="binarize=None"):
+        plain.predict(sp.csr_array(-X))
+
+
+def test_gains_without_smoothing_are_mutual_information():
+    rng = np.random.default_rng(1)
+    X, y = rng.integers(0, 2, (300, 20)), rng.integers(0, 4, 300)
+    X[:, 0], X[:, 1] = 0, y > 1
+    statistics = ClassStatistics.from_data(X, y)
+    gains = bernoulli_gains(statistics.feature_sum, statistics.class_count, 0.0)
+    expected = 300 * mutual_info_classif(X, y, discrete_features=True)
+    np.testing.assert_allclose(gains, expected, atol=1e-8)
+
+
+def test_one_smoothing_count_is_one_full_and_one_empty_row_per_class():
+    rng = np.random.default_rng(2)
+    X, y = rng.integers(0, 2, (40, 5)), np.arange(40) % 2
+    extended = np.vstack([X, np.ones((2, 5)), np.zeros((2, 5))])
+    plain = SparseBernoulliNB(2, alpha=0.0).fit(extended, np.concatenate([y, [0, 1, 0, 1]]))
+    smoothed = SparseBernoulliNB(2, alpha=1.0).fit(X, y)
+    np.testing.assert_allclose(smoothed.support_log_prob_, plain.support_log_prob_, rtol=1e-14)
+    assert smoothed.objective_ == pytest.approx(plain.objective_, rel=1e-12)
+
+
+def test_without_smoothing_impossible_classes_lose_and_the_prior_decides_when_all_are():
+    X = np.array([[1, 0, 1], [1, 0, 0], [0, 1, 1], [0, 1, 0], [0, 1, 1]])
+    y = np.array(["a", "a", "b", "b", "b"])
+    for build in (np.asarray, sp.csr_array):
+        model = SparseBernoulliNB("all", alpha=0.0).fit(build(X), y)
+        np.testing.assert_array_equal(model.predict(build(X)), y)
+        assert model.decision_function(build(X))[0] == -np.inf
+        # present in both, absent in both: impossible for a and for b
+        odd = build(np.array([[1, 1, 0], [0, 0, 1]]))
+        np.testing.assert_allclose(model.predict_proba(odd), [[0.4, 0.6]] * 2)
+        assert not np.isnan(model.predict_joint_log_proba(odd)).any()
+        with pytest.raises(AttributeError, match="alpha > 0"):
+            _ = model.coef_
+        with pytest.raises(AttributeError, match="alpha > 0"):
+            _ = model.intercept_
+
+
+def test_a_declared_class_without_rows_is_never_predicted():
+    X, y = np.array([[1, 0], [0, 1], [1, 1]]), [0, 2, 2]
+    for alpha in (0.0, 1.0):
+        model = SparseBernoulliNB("all", alpha=alpha).partial_fit(X, y, classes=[0, 1, 2])
+        assert model.predict_proba(X)[:, 1].tolist() == [0, 0, 0]
+        assert not np.isnan(model.support_log_prob_).any()
+
+
+def test_a_feature_that_is_nowhere_gains_with_unbalanced_classes():
+    # the same alpha weighs more in the smaller class: documented, and what agreement with scikit-learn means
+    gains = bernoulli_gains(np.zeros((2, 1)), np.array([1000.0, 10.0]), 1.0)
+    assert gains[0] == pytest.approx(3.1, abs=0.05)
+
+
+def test_proportional_counts_gain_exactly_nothing():
+    assert bernoulli_gains(np.array([[3.0, 7.0], [6.0, 14.0]]), np.array([10.0, 20.0]), 0.0).tolist() == [0, 0]

@@ -1,0 +1,270 @@
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive
+from bayesieve import ClassStatistics
+from bayesieve.statistics import kernels
+
+LAYOUTS = {
+    "C": np.ascontiguousarray,
+    "F": np.asfortranarray,
+    "strided": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "csr_matrix": sp.csr_matrix,
+    "csr_array": sp.csr_array,
+    "csc_matrix": sp.csc_matrix,
+    "coo_array": sp.coo_array,
+    "csr_int64": lambda X: with_int64_indices(sp.csr_array(X)),
+    "csc_int64": lambda X: with_int64_indices(sp.csc_array(X)),
+}
+PAIRS = ("class_count", "feature_sum", "feature_square")
+FIELDS = (*PAIRS, *(f"{name}_error" for name in PAIRS))
+
+
+def with_int64_indices(X):
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    return X
+
+
+def same_bits(a, b):
+    for name in FIELDS:
+        left, right = getattr(a, name), getattr(b, name)
+        assert (left is None) == (right is None)
+        if left is not None:
+            np.testing.assert_array_equal(left, right)
+
+
+def counts_and_labels(seed=0, n=60, m=7, n_classes=3):
+    rng = np.random.default_rng(seed)
+    return rng.poisson(0.7, (n, m)), rng.permutation(np.arange(n) % n_classes), rng.integers(0, 4, n)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int32, np.uint8, bool])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_layout_and_dtype_gives_the_naive_sums(layout, dtype):
+    counts, y, weights = counts_and_labels()
+    X = counts.astype(dtype)
+    _, n_rows, sums = naive.class_sums(X, y, weights)
+    _, _, squares = naive.class_sums(X.astype(float) ** 2, y, weights)
+    _, _, ones = naive.class_sums(X > 0.5, y, weights)
+    data = LAYOUTS[layout](X)
+    plain = ClassStatistics.from_data(data, y, sample_weight=weights, squares=True)
+    np.testing.assert_array_equal(plain.class_count, n_rows)
+    np.testing.assert_array_equal(plain.feature_sum, sums)
+    np.testing.assert_array_equal(plain.feature_square, squares)
+    same_bits(
+        ClassStatistics.from_data(data, y, sample_weight=weights),
+        dataclasses.replace(
+            plain, feature_square=None, class_count_error=None, feature_sum_error=None, feature_square_error=None
+        ),
+    )
+    binary = ClassStatistics.from_data(data, y, sample_weight=weights, binarize=0.5)
+    np.testing.assert_array_equal(binary.feature_sum, ones)
+
+
+def test_sums_are_float64_whatever_the_data():
+    X = np.full((2**24 + 10, 1), 1.0, dtype=np.float32)  # a float32 counter stops at 2^24
+    assert ClassStatistics.from_data(X, np.zeros(len(X), dtype=int)).feature_sum[0, 0] == len(X)
+
+
+@pytest.mark.parametrize("build", [sp.csr_matrix, sp.csr_array, sp.csc_array])
+def test_duplicates_and_unsorted_indices_are_summed_and_left_alone(build):
+    X = (
+        build((np.array([1.0, 2.0, -2.0, 5.0]), np.array([1, 0, 1, 1]), np.array([0, 3, 4])), shape=(2, 2))
+        if build is not sp.csc_array
+        else sp.csc_array((np.array([2.0, 1.0, -2.0, 5.0]), np.array([0, 0, 0, 1]), np.array([0, 1, 4])), shape=(2, 2))
+    )
+    data, indices = X.data.copy(), X.indices.copy()
+    assert ClassStatistics.from_data(X, [0, 1]).feature_sum.tolist() == [[2, -1], [0, 5]]
+    assert ClassStatistics.from_data(X, [0, 1], binarize=0.0).feature_sum.tolist() == [[1, 0], [0, 1]]
+    assert ClassStatistics.from_data(X, [0, 1], squares=True).feature_square.tolist() == [[4, 1], [0, 25]]
+    np.testing.assert_array_equal(X.data, data)
+    np.testing.assert_array_equal(X.indices, indices)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_keep_their_names(frame):
+    statistics = ClassStatistics.from_data(frame({"a": [1, 2], "b": [0, 3]}), ["x", "y"])
+    assert statistics.feature_names.tolist() == ["a", "b"]
+    assert (statistics + statistics).feature_names.tolist() == ["a", "b"]
+    with pytest.raises(ValueError, match="feature names differ"):
+        statistics + ClassStatistics.from_data(frame({"b": [1, 2], "a": [0, 3]}), ["x", "y"])
+
+
+def test_read_only_memory_map(tmp_path):
+    X, y, _ = counts_and_labels()
+    np.save(tmp_path / "X.npy", X.astype(np.float64))
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    same_bits(ClassStatistics.from_data(mapped, y), ClassStatistics.from_data(X, y))
+
+
+@given(st.integers(0, 10**6), st.integers(1, 6), st.booleans(), st.booleans())
+def test_any_cut_of_integer_rows_gives_the_same_bits(seed, pieces, squares, sparse):
+    X, y, weights = counts_and_labels(seed)
+    whole = ClassStatistics.from_data(X, y, sample_weight=weights, squares=squares)
+    part_of = np.random.default_rng(seed).integers(0, pieces, len(y))
+    parts = [
+        ClassStatistics.from_data(
+            sp.csr_array(X[part_of == j]) if sparse else X[part_of == j],
+            y[part_of == j],
+            classes=[0, 1, 2],
+            sample_weight=weights[part_of == j],
+            squares=squares,
+        )
+        for j in range(pieces)
+        if weights[part_of == j].any()
+    ]
+    same_bits(ClassStatistics.merge(parts), whole)
+    same_bits(ClassStatistics.merge(parts[::-1]), whole)
+
+
+def test_batches_equal_the_whole():
+    X, y, weights = counts_and_labels()
+    batches = [
+        (X[start : start + 7], y[start : start + 7], weights[start : start + 7] + 1) for start in range(0, 60, 7)
+    ]
+    same_bits(
+        ClassStatistics.from_batches(iter(batches), classes=[0, 1, 2], binarize=0.0),
+        ClassStatistics.from_data(X, y, sample_weight=weights + 1, binarize=0.0),
+    )
+
+
+def test_variances_survive_a_mean_far_from_zero():
+    rng = np.random.default_rng(0)
+    X = 1e8 + rng.standard_normal((400, 3))
+    y, weights = np.arange(400) % 2, rng.random(400)
+    parts = [ClassStatistics.from_data(X[j::5], y[j::5], sample_weight=weights[j::5], squares=True) for j in range(5)]
+    for statistics in (
+        ClassStatistics.from_data(X, y, sample_weight=weights, squares=True),
+        ClassStatistics.merge(parts),
+    ):
+        mean, within, overall = statistics.moments()
+        for c in range(2):
+            rows, w = X[y == c] - 1e8, weights[y == c]
+            expected = np.average(rows, axis=0, weights=w)
+            np.testing.assert_allclose(mean[c] - 1e8, expected, atol=3e-8)
+            np.testing.assert_allclose(within[c], np.average((rows - expected) ** 2, axis=0, weights=w), rtol=1e-12)
+        centre = np.average(X - 1e8, axis=0, weights=weights)
+        np.testing.assert_allclose(overall, np.average((X - 1e8 - centre) ** 2, axis=0, weights=weights), rtol=1e-12)
+
+
+def test_constant_columns_have_no_variance():
+    X = np.column_stack([np.full(9, 0.1), np.full(9, 1e8 + 0.3), np.arange(9)])
+    _, within, overall = ClassStatistics.from_data(X, np.arange(9) % 2, squares=True).moments()
+    assert (within[:, :2] < 1e-16 * X[0, :2] ** 2).all()
+    assert (overall[:2] < 1e-16 * X[0, :2] ** 2).all()
+    assert (overall >= 0).all()
+
+
+def test_a_class_without_rows_has_mean_zero_and_variance_zero():
+    mean, within, _ = ClassStatistics.from_data([[1.0], [3.0]], [0, 0], classes=[0, 1], squares=True).moments()
+    assert mean.tolist() == [[2], [0]]
+    assert within.tolist() == [[1], [0]]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "csc_sums",
+        "dense_sums",
+        "dense_sums_by_column",
+        "csc_moments",
+        "dense_moments",
+        "dense_moments_by_column",
+        "variances",
+    ],
+)
+def test_serial_and_parallel_twins_give_the_same_bits(name):
+    rng = np.random.default_rng(0)
+    X, codes, weights = rng.standard_normal((50, 1100)), rng.integers(0, 2, 50), rng.random(50)
+    rows = (X.T.copy() if name.endswith("by_column") else X,)
+    if name.startswith("csc"):
+        S = sp.csc_array(X)
+        rows = (S.indptr, S.indices, S.data)
+    twins = getattr(kernels, name)
+    results = []
+    for run in (twins.serial, twins.parallel):
+        if name == "variances":
+            sums = np.zeros((4, 2, 1100))
+            kernels.dense_moments.serial(X, codes, weights, sums)
+            within, overall = np.empty((2, 1100)), np.empty(1100)
+            run(np.vstack([np.bincount(codes, weights), np.zeros(2)]), sums, within, overall)
+            out = np.vstack([within, overall])
+        elif name.endswith("moments") or "moments_by" in name:
+            out = np.zeros((4, 2, 1100))
+            run(*rows, codes, weights, out)
+        else:
+            out = np.zeros((2, 1100))
+            run(*rows, codes, weights, False, 0.0, out)
+        results.append(out)
+    np.testing.assert_array_equal(*results)
+
+
+class TestMessages:
+    X = np.array([[1.0, 0.0], [0.0, 2.0]])
+
+    def test_unseen_class_names_label_and_row(self):
+        with pytest.raises(ValueError, match=r"label 7 \(first in row 1\).*classes=\[0, 1\]"):
+            ClassStatistics.from_data(self.X, [0, 7], classes=[0, 1])
+
+    def test_bad_batch_is_named(self):
+        with pytest.raises(ValueError, match=r"Batch 1: .*label 'c'"):
+            ClassStatistics.from_batches([(self.X, ["a", "b"]), (self.X, ["a", "c"])], classes=["a", "b"])
+        with pytest.raises(ValueError, match=r"Batch 1: .*2 and of 1 features"):
+            ClassStatistics.from_batches([(self.X, [0, 1]), (self.X[:, :1], [0, 1])], classes=[0, 1])
+        with pytest.raises(ValueError, match="batches is empty"):
+            ClassStatistics.from_batches([], classes=[0, 1])
+
+    @pytest.mark.parametrize(
+        ("options", "match"),
+        [
+            ({"binarize": 0.0}, r"binarize=None and binarize=0.0"),
+            ({"squares": True}, "squares=True"),
+            ({"classes": [0, 1, 2]}, "same classes="),
+        ],
+    )
+    def test_what_keeps_two_apart_is_named(self, options, match):
+        plain = ClassStatistics.from_data(self.X, [0, 1])
+        with pytest.raises(ValueError, match=match):
+            plain + ClassStatistics.from_data(self.X, [0, 1], **options)
+
+    def test_nothing_to_merge(self):
+        with pytest.raises(ValueError, match="nothing to merge"):
+            ClassStatistics.merge([])
+
+    def test_only_statistics_add(self):
+        with pytest.raises(TypeError):
+            ClassStatistics.from_data(self.X, [0, 1]) + 1
+
+    def test_weights(self):
+        with pytest.raises(ValueError, match="zero"):
+            ClassStatistics.from_data(self.X, [0, 1], sample_weight=[0, 0])
+        with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
+            ClassStatistics.from_data(self.X, [0, 1], sample_weight=[-1, 1])
+
+    def test_negative_threshold_on_sparse_data(self):
+        with pytest.raises(ValueError, match=r"binarize=-1 on sparse X.*threshold >= 0"):
+            ClassStatistics.from_data(sp.csr_array(self.X), [0, 1], binarize=-1)
+        assert ClassStatistics.from_data(self.X, [0, 1], binarize=-1).feature_sum.sum() == 4
+
+    def test_squares_of_binary_values(self):
+        with pytest.raises(ValueError, match="exclude each other"):
+            ClassStatistics.from_data(self.X, [0, 1], binarize=0.0, squares=True)
+
+    def test_moments_need_squares(self):
+        with pytest.raises(ValueError, match="squares=True"):
+            ClassStatistics.from_data(self.X, [0, 1]).moments()
+
+    def test_hand_made_statistics_are_checked(self):
+        with pytest.raises(ValueError, match="sorted"):
+            ClassStatistics(np.array([1, 0]), np.ones(2), np.ones((2, 3)))
+        with pytest.raises(ValueError, match="class_count has shape"):
+            ClassStatistics(np.array([0, 1]), np.ones(3), np.ones((2, 3)))
