@@ -57,6 +57,7 @@ def module_names(package) -> set[str]:
 
 
 def main() -> None:
+    """Learn from the docstrings and print what was learnt."""
     warnings.simplefilter("ignore")  # deprecated corners of the two libraries speak up when they are imported
     texts = {package.__name__: list(docstrings(package)) for package in (scipy, sklearn)}
     giveaways = sorted(module_names(scipy) | module_names(sklearn) | {"scikit", "learn"})

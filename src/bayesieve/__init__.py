@@ -12,13 +12,30 @@ __version__ = "0.1.0"
 
 _HOME = {
     "ClassStatistics": "bayesieve.statistics.class_statistics",
+    "L1BernoulliNB": "bayesieve.models.l1_bernoulli",
     "SparseBernoulliNB": "bayesieve.models.bernoulli",
+    "SparseGaussianNB": "bayesieve.models.gaussian",
+    "SparseMultinomialNB": "bayesieve.models.multinomial",
+    "SparseNearestCentroid": "bayesieve.models.nearest_centroid",
+    "l1_bernoulli_path": "bayesieve.models.l1_bernoulli",
 }
 
-__all__ = ["ClassStatistics", "SparseBernoulliNB"]
+__all__ = [
+    "ClassStatistics",
+    "L1BernoulliNB",
+    "SparseBernoulliNB",
+    "SparseGaussianNB",
+    "SparseMultinomialNB",
+    "SparseNearestCentroid",
+    "l1_bernoulli_path",
+]
 
 if TYPE_CHECKING:
     from bayesieve.models.bernoulli import SparseBernoulliNB
+    from bayesieve.models.gaussian import SparseGaussianNB
+    from bayesieve.models.l1_bernoulli import L1BernoulliNB, l1_bernoulli_path
+    from bayesieve.models.multinomial import SparseMultinomialNB
+    from bayesieve.models.nearest_centroid import SparseNearestCentroid
     from bayesieve.statistics.class_statistics import ClassStatistics
 
 

@@ -215,6 +215,8 @@ def test_failed_fit_changes_nothing(name):
 @pytest.mark.parametrize("k", [0, -1, 1.5, 0.0, "many", None, True, np.True_])
 def test_k_that_makes_no_sense(name, k):
     X, y = problem(name)
+    if k is None and name == "l1_bernoulli":  # its default
+        return
     with pytest.raises(ValueError, match=rf"(?s)'k' parameter of {FAMILIES[name]().__class__.__name__}.*{k!r}"):
         FAMILIES[name](k).fit(X, y)
 
@@ -337,9 +339,12 @@ def test_equal_columns_tie_to_the_lowest_index(name, offset):
     model = FAMILIES[name](4).fit(X, y)
     if name in ONLY_TWO_CLASSES:  # tied merge points leave together
         assert len(model.support_) == 0
-    else:
-        np.testing.assert_array_equal(model.support_, places[:4])
-        assert len(np.unique(model.support_gains_)) == 1
+        return
+    copies = np.isin(model.support_, places)
+    if name not in COUNTS_ONLY:  # the multinomial also wants a feature of the other class
+        assert copies.all()
+    np.testing.assert_array_equal(model.support_[copies], places[: copies.sum()])
+    assert len(np.unique(model.support_gains_[copies])) == 1
 
 
 @every_additive

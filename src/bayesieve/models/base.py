@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import column_or_1d
+from sklearn.utils import _safe_indexing, column_or_1d
 from sklearn.utils._param_validation import Interval, InvalidParameterError, RealNotInt, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
@@ -29,7 +29,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 from bayesieve._typing import AnyArray, FloatArray, IndexArray
 from bayesieve.statistics.class_statistics import ClassStatistics, check_weights, encode_labels
 
-__all__ = ["SparseClassifier", "resolve_k"]
+__all__ = ["SparseClassifier", "resolve_k", "statistics_add"]
 
 
 def resolve_k(k: float | str, n_features: int) -> int:
@@ -66,8 +66,19 @@ def resolve_k(k: float | str, n_features: int) -> int:
     return max(1, int(k * n_features))
 
 
-def _statistics_add(model: SparseClassifier) -> bool:
-    """Tell whether the model is a function of sums; raise AttributeError with the reason where it is not."""
+def statistics_add(model: SparseClassifier) -> bool:
+    """Tell whether a model is a function of sums; raise AttributeError with the reason where it is not.
+
+    Parameters
+    ----------
+    model : SparseClassifier
+        The model that is asked for ``partial_fit``, ``fit_statistics`` or ``statistics_request``.
+
+    Returns
+    -------
+    bool
+        True.
+    """
     reason = model._why_not_additive()
     if reason:
         raise AttributeError(reason)
@@ -166,7 +177,7 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
             self._learn(X, codes, classes, weights)
         return self
 
-    @available_if(_statistics_add)
+    @available_if(statistics_add)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(
         self,
@@ -206,7 +217,7 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
             self._postpone(statistics if earlier is None else earlier + statistics)
         return self
 
-    @available_if(_statistics_add)
+    @available_if(statistics_add)
     @_fit_context(prefer_skip_nested_validation=True)
     def fit_statistics(self, statistics: ClassStatistics) -> Self:
         """Train on class sums that were gathered elsewhere: in batches, folds, threads or machines.
@@ -381,6 +392,11 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
 
     # ------------------------------------------------------------------ selection
 
+    def _transform(self, X: Any) -> Any:
+        check_is_fitted(self)
+        # by index: no mask over millions of columns, and an empty support is no surprise
+        return _safe_indexing(X, self.support_, axis=1)
+
     def _get_support_mask(self) -> AnyArray:
         check_is_fitted(self)
         mask = np.zeros(self.n_features_in_, dtype=bool)
@@ -409,4 +425,6 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        if isinstance(self.k, float) and self.k < 1:
+            tags.classifier_tags.poor_score = True  # half of two features is one feature
         return tags

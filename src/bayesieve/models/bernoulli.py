@@ -22,10 +22,87 @@ from bayesieve.solvers.bernoulli import (
 from bayesieve.solvers.top_k import top_k
 from bayesieve.statistics.class_statistics import ClassStatistics, check_binarize
 
-__all__ = ["SparseBernoulliNB"]
+__all__ = ["BernoulliModel", "SparseBernoulliNB"]
 
 
-class SparseBernoulliNB(LinearRuleMixin, DecisionMixin, ProbabilityMixin, SparseClassifier):
+class BernoulliModel(LinearRuleMixin, DecisionMixin, ProbabilityMixin, SparseClassifier):
+    """What the models of yes/no features share: the data they take and how they score it."""
+
+    _solved_attributes: ClassVar[tuple[str, ...]] = (
+        *SparseClassifier._solved_attributes,
+        "class_log_prior_",
+        "support_log_prob_",
+        "support_log_absence_prob_",
+    )
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SparseClassifier._parameter_constraints,
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "binarize": [None, Interval(Real, None, None, closed="neither")],
+        "fit_prior": ["boolean"],
+        "class_prior": ["array-like", None],
+    }
+
+    alpha: float
+    binarize: float | None
+    fit_prior: bool
+    class_prior: ArrayLike | None
+    class_log_prior_: FloatArray
+    support_log_prob_: FloatArray
+    support_log_absence_prob_: FloatArray
+
+    def statistics_request(self) -> dict[str, Any]:
+        """Keyword arguments of :meth:`ClassStatistics.from_data` that gather what this model needs.
+
+        Returns
+        -------
+        dict
+            The threshold; no squares.
+
+        Examples
+        --------
+        >>> from bayesieve import SparseBernoulliNB
+        >>> SparseBernoulliNB(binarize=0.5).statistics_request()
+        {'binarize': 0.5, 'squares': False}
+        """
+        return {"binarize": self.binarize, "squares": False}
+
+    def _check_values(self, X: Any) -> None:
+        check_binarize(X, self.binarize)
+        if self.binarize is None:
+            values = X.data if sp.issparse(X) else X
+            if values.size and (values.min() < 0 or values.max() > 1):
+                msg = (
+                    f"binarize=None takes X as binary already, but X holds values from {values.min()} to "
+                    f"{values.max()}: give a threshold, for instance binarize=0.0."
+                )
+                raise ValueError(msg)
+
+    def _scores_on_support(self, X: Any) -> FloatArray:
+        return linear_scores(
+            _binarized(X, self.binarize),
+            self.support_log_prob_,
+            self.class_log_prior_,
+            self.support_log_absence_prob_,
+        )
+
+    def _linear_rule(self) -> tuple[FloatArray, FloatArray]:
+        present, absent = self.support_log_prob_, self.support_log_absence_prob_
+        if len(self.classes_) > 2:
+            totals = self.class_count_ + 2 * self.alpha
+            share = (totals / totals.sum())[:, np.newaxis]
+            with np.errstate(divide="ignore", invalid="ignore"):  # alpha = 0: coef_ refuses what is not finite
+                present = present - np.log((share * np.exp(present)).sum(axis=0))
+                absent = absent - np.log((share * np.exp(absent)).sum(axis=0))
+        return present - absent, absent.sum(axis=1) + self.class_log_prior_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True  # as BernoulliNB: binarised at 0, centred data says little
+        return tags
+
+
+class SparseBernoulliNB(BernoulliModel):
     r"""Bernoulli naive Bayes in which at most k features differ between the classes.
 
     Solves exactly, for any number of classes,
@@ -105,25 +182,6 @@ class SparseBernoulliNB(LinearRuleMixin, DecisionMixin, ProbabilityMixin, Sparse
     (array([0]), array(['yes', 'no'], dtype='<U3'))
     """
 
-    _solved_attributes: ClassVar[tuple[str, ...]] = (
-        *SparseClassifier._solved_attributes,
-        "class_log_prior_",
-        "support_log_prob_",
-        "support_log_absence_prob_",
-    )
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SparseClassifier._parameter_constraints,
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "binarize": [None, Interval(Real, None, None, closed="neither")],
-        "fit_prior": ["boolean"],
-        "class_prior": ["array-like", None],
-    }
-
-    class_log_prior_: FloatArray
-    support_log_prob_: FloatArray
-    support_log_absence_prob_: FloatArray
-
     def __init__(
         self,
         k: K = 10,
@@ -138,22 +196,6 @@ class SparseBernoulliNB(LinearRuleMixin, DecisionMixin, ProbabilityMixin, Sparse
         self.binarize = binarize
         self.fit_prior = fit_prior
         self.class_prior = class_prior
-
-    def statistics_request(self) -> dict[str, Any]:
-        """Keyword arguments of :meth:`ClassStatistics.from_data` that gather what this model needs.
-
-        Returns
-        -------
-        dict
-            The threshold; no squares.
-
-        Examples
-        --------
-        >>> from bayesieve import SparseBernoulliNB
-        >>> SparseBernoulliNB(binarize=0.5).statistics_request()
-        {'binarize': 0.5, 'squares': False}
-        """
-        return {"binarize": self.binarize, "squares": False}
 
     def _feature_gains(self, statistics: ClassStatistics) -> FloatArray:
         return bernoulli_gains(statistics.feature_sum, statistics.class_count, self.alpha)
@@ -171,39 +213,6 @@ class SparseBernoulliNB(LinearRuleMixin, DecisionMixin, ProbabilityMixin, Sparse
             "support_log_absence_prob_": log_absence_prob,
             "objective_": bernoulli_pooled_objective(present, counts, self.alpha) + float(gains[support].sum()),
         }
-
-    def _check_values(self, X: Any) -> None:
-        check_binarize(X, self.binarize)
-        if self.binarize is None:
-            values = X.data if sp.issparse(X) else X
-            if values.size and (values.min() < 0 or values.max() > 1):
-                msg = (
-                    f"binarize=None takes X as binary already, but X holds values from {values.min()} to "
-                    f"{values.max()}: give a threshold, for instance binarize=0.0."
-                )
-                raise ValueError(msg)
-
-    def _scores_on_support(self, X: Any) -> FloatArray:
-        return linear_scores(
-            _binarized(X, self.binarize),
-            self.support_log_prob_,
-            self.class_log_prior_,
-            self.support_log_absence_prob_,
-        )
-
-    def _linear_rule(self) -> tuple[FloatArray, FloatArray]:
-        present, absent = self.support_log_prob_, self.support_log_absence_prob_
-        if len(self.classes_) > 2:
-            totals = self.class_count_ + 2 * self.alpha
-            share = (totals / totals.sum())[:, np.newaxis]
-            present = present - np.log((share * np.exp(present)).sum(axis=0))
-            absent = absent - np.log((share * np.exp(absent)).sum(axis=0))
-        return present - absent, absent.sum(axis=1) + self.class_log_prior_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True  # as BernoulliNB: binarised at 0, centred data says little
-        return tags
 
 
 def _binarized(X: Any, threshold: float | None) -> Any:

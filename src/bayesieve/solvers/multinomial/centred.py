@@ -1,0 +1,165 @@
+"""Columns written around a centre p, so that gains, bounds and supports are sums without cancellation.
+
+With e_c = g p_c and the residual w_c = f_c - e_c of a column, put
+
+    h = sum_c d(f_c || e_c)        (its gain at the centre, all terms >= 0).
+
+For *any* vector delta the column's gain at the point with p_c exp(delta_c), normalised, is at most
+
+    h - w . delta + g kappa,   kappa = sum_c p_c (exp(delta_c) - 1 - delta_c) >= 0,
+
+and a set of columns with sums H, G, W of h, g, w has the exact gain
+
+    H - sum_c d(W_c + G p_c || G p_c).
+
+Neither line needs p or its multiple to sum to 1 exactly. Both are made of sums of the row (h, g, sum_c |w_c|, w_1 ..
+w_C): a set of columns is the sum of its rows, and a bound is a dot product. The third entry carries the rounding error.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve._jit import kernel
+from bayesieve.solvers.divergence import divergence
+
+__all__ = [
+    "EPS",
+    "HEAD",
+    "add_row",
+    "centre_rows",
+    "direction",
+    "dot",
+    "dots",
+    "settle",
+    "sum_rows",
+    "sum_value",
+    "widen",
+]
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+EPS = 2.220446049250313e-16
+HEAD = 3  # entries of a row before the residuals
+_LOWEST, _HIGHEST = -80.0, 300.0
+
+
+@kernel
+def centre_rows(columns: Floats, p: Floats) -> Floats:
+    """Rows (h, g, sum |w|, w_1 .. w_C) of the columns (T, C) around p."""
+    n, classes = columns.shape
+    rows = np.empty((n, HEAD + classes))
+    for i in range(n):
+        g = 0.0
+        for c in range(classes):
+            g += columns[i, c]
+        gain, size = 0.0, 0.0
+        for c in range(classes):
+            expected = g * p[c]
+            w = columns[i, c] - expected
+            gain += divergence(w, expected)
+            size += abs(w)
+            rows[i, HEAD + c] = w
+        rows[i, 0], rows[i, 1], rows[i, 2] = gain, g, size
+    return rows
+
+
+@kernel
+def direction(delta: Floats, p: Floats) -> Floats:
+    """Vector v such that row . v is the gain of a column at p exp(delta)."""
+    classes = p.shape[0]
+    v = np.empty(HEAD + classes)
+    kappa = 0.0
+    for c in range(classes):
+        kappa += divergence(-p[c] * math.expm1(delta[c]), p[c] * math.exp(delta[c]))
+        v[HEAD + c] = -delta[c]
+    v[0], v[1], v[2] = 1.0, kappa, 0.0
+    return v
+
+
+@kernel
+def widen(v: Floats, p: Floats) -> Floats:
+    """A direction with room for the rounding of the rows, of the product and of the sum over columns.
+
+    The room is (C + 24) eps times h, g kappa, g sum_c p_c |delta_c| and (1 + max |delta|) sum_c |w_c|.
+    """
+    classes = p.shape[0]
+    wide = v.copy()
+    slack = (classes + 24.0) * EPS
+    moved, largest = 0.0, 0.0
+    for c in range(classes):
+        d = abs(v[HEAD + c])
+        moved += p[c] * d
+        largest = max(largest, d)
+    wide[0] += slack
+    wide[1] += slack * (v[1] + moved)
+    wide[2] += slack * (1.0 + largest)
+    return wide
+
+
+@kernel
+def dot(a: Floats, b: Floats) -> float:
+    """a . b, term after term: a library's product may depend on where the arrays lie in memory."""
+    s = 0.0
+    for j in range(a.shape[0]):
+        s += a[j] * b[j]
+    return s
+
+
+@kernel
+def dots(rows: Floats, v: Floats) -> Floats:
+    """row . v for every row."""
+    out = np.empty(rows.shape[0])
+    for i in range(rows.shape[0]):
+        s = 0.0
+        for j in range(v.shape[0]):
+            s += rows[i, j] * v[j]
+        out[i] = s
+    return out
+
+
+@kernel
+def add_row(total: Floats, lost: Floats, row: Floats, units: float) -> None:
+    """Add ``units`` times a row to a running total, keeping what rounding loses (Neumaier)."""
+    for j in range(total.shape[0]):
+        x = units * row[j]
+        s = total[j] + x
+        if abs(total[j]) >= abs(x):
+            lost[j] += (total[j] - s) + x
+        else:
+            lost[j] += (x - s) + total[j]
+        total[j] = s
+
+
+@kernel
+def sum_rows(rows: Floats, units: Integers) -> Floats:
+    """Sum of the rows, each taken ``units`` times, compensated."""
+    total, lost = np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
+    for i in range(rows.shape[0]):
+        if units[i] > 0:
+            add_row(total, lost, rows[i], float(units[i]))
+    return total + lost
+
+
+@kernel
+def sum_value(total: Floats, p: Floats) -> float:
+    """Exact gain of the set of columns whose rows sum to ``total``."""
+    value = total[0]
+    for c in range(p.shape[0]):
+        expected = total[1] * p[c]
+        w = total[HEAD + c]
+        value -= divergence(w, expected) if w > -expected else expected
+    return float(value)
+
+
+@kernel
+def settle(total: Floats, p: Floats, delta: Floats) -> None:
+    """Write into ``delta`` the point at which a set of columns has its gain: p exp(delta) = B / sum B."""
+    for c in range(p.shape[0]):
+        expected = total[1] * p[c]
+        ratio = total[HEAD + c] / expected if expected > 0.0 else 0.0
+        delta[c] = min(max(math.log1p(ratio), _LOWEST), _HIGHEST) if ratio > -1.0 else _LOWEST

@@ -1,0 +1,120 @@
+"""From class sums to a certified support."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesieve.solvers.multinomial.problem import Prepared, checked_sums, prepare
+from bayesieve.solvers.multinomial.result import MultinomialSolution
+from bayesieve.solvers.multinomial.search import Found, search
+
+__all__ = ["solve_multinomial", "solve_multinomial_path"]
+
+
+def solve_multinomial(
+    f: npt.ArrayLike, k: int, *, certify: bool = True, tol: float = 1e-9, max_nodes: int = 10_000
+) -> MultinomialSolution:
+    """Find the k columns that gain the most likelihood in a sparse multinomial naive Bayes, with proof.
+
+    Maximises over |S| = k, with B_c = sum_{i in S} f_ci and B = sum_c B_c,
+
+        G(S) = sum_{i in S} { sum_c f_ci log f_ci - g_i log g_i } - sum_c B_c log B_c + B log B.
+
+    Every p in the simplex bounds G(S) by the k largest h_i(p) = sum_c f_ci log(f_ci / (g_i p_c)). The bound is
+    minimised over p, columns that it decides are fixed, and branch and bound settles the rest.
+
+    Parameters
+    ----------
+    f : array-like of shape (C, m)
+        Smoothed sums of every column over every class, >= 0.
+    k : int
+        Wanted number of columns; more than m means m.
+    certify : bool, default=True
+        Branch until the gap closes. False stops at the bound and the best support found.
+    tol : float, default=1e-9
+        Relative gap at which a support counts as optimal.
+    max_nodes : int, default=10_000
+        Nodes of the branch and bound at most. A node over more than 2,000 undecided types counts as several.
+
+    Returns
+    -------
+    MultinomialSolution
+        Support, gain, upper bound, gap, certificate.
+
+    Examples
+    --------
+    >>> solution = solve_multinomial([[9.0, 1.0, 5.0, 4.0], [1.0, 8.0, 5.0, 5.0]], 2)
+    >>> solution.support, solution.certified
+    (array([0, 1]), True)
+    >>> round(solution.gain, 4)
+    6.7531
+    """
+    return solve_multinomial_path(f, [k], certify=certify, tol=tol, max_nodes=max_nodes)[0]
+
+
+def solve_multinomial_path(
+    f: npt.ArrayLike,
+    ks: Sequence[int] | npt.NDArray[np.integer],
+    *,
+    certify: bool = True,
+    tol: float = 1e-9,
+    max_nodes: int = 10_000,
+) -> list[MultinomialSolution]:
+    """Solve for several k; the answers are those of :func:`solve_multinomial` for each k, bit for bit.
+
+    What does not depend on k is done once: grouping equal columns and the gains around the class shares. The
+    searches share nothing else: otherwise a support could depend on its neighbours in the grid, where several lie
+    within ``tol`` of the best.
+
+    Parameters
+    ----------
+    f : array-like of shape (C, m)
+        Smoothed sums of every column over every class, >= 0.
+    ks : sequence of int
+        Wanted numbers of columns, in any order.
+    certify, tol, max_nodes
+        As in :func:`solve_multinomial`.
+
+    Returns
+    -------
+    list of MultinomialSolution
+        One for every entry of ``ks``.
+
+    Examples
+    --------
+    >>> path = solve_multinomial_path([[9.0, 1.0, 5.0, 4.0], [1.0, 8.0, 5.0, 5.0]], [2, 3])
+    >>> [solution.support.tolist() for solution in path]
+    [[0, 1], [0, 1, 3]]
+    """
+    prepared = prepare(checked_sums(f))
+    return [_solve(prepared, int(k), certify, tol, max_nodes) for k in ks]
+
+
+def _solve(prepared: Prepared, k: int, certify: bool, tol: float, max_nodes: int) -> MultinomialSolution:
+    if k < 1:
+        raise ValueError(f"k must be at least 1; got {k}.")
+    k = min(k, len(prepared.types.type_of))
+    if k == 1 or len(prepared.shares) == 1 or prepared.proportional:
+        # Every support of this size gains nothing: the bound alone would leave all columns undecided.
+        first = np.arange(k, dtype=np.intp)
+        found = Found(first, 0.0, 0.0, 0.0, prepared.shares, 0, 0)
+    else:
+        found = search(prepared, k, certify, tol, max_nodes)
+    upper = max(found.upper, found.gain)
+    p = np.zeros(len(prepared.live))
+    p[prepared.live] = found.p
+    return MultinomialSolution(
+        support=found.support,
+        gain=found.gain,
+        upper_gain=upper,
+        gap=upper - found.gain,
+        certified=upper - found.gain <= tol * upper + found.rounding,
+        p=p,
+        n_bound_steps=found.steps,
+        n_nodes=found.nodes,
+        rounding=found.rounding,
+        pooled_objective=prepared.pooled,
+    )

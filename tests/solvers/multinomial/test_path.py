@@ -1,0 +1,38 @@
+"""A grid of k gives the answers of single solves."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from bayesieve.solvers.multinomial import solve_multinomial, solve_multinomial_path
+
+PROBLEMS = 60 if numba.config.DISABLE_JIT else 500
+
+
+def test_supports_do_not_depend_on_the_neighbours_in_the_grid():
+    rng = np.random.default_rng(0)
+    for _ in range(PROBLEMS):
+        classes, kinds, m = int(rng.integers(2, 5)), int(rng.integers(2, 12)), int(rng.integers(6, 40))
+        f = rng.poisson(rng.choice([0.5, 2.0, 10.0]), (classes, kinds))[:, rng.integers(0, kinds, m)] + 1.0
+        ks = rng.permutation(np.arange(1, m + 1))[:4]
+        for k, warm in zip(ks, solve_multinomial_path(f, ks), strict=True):
+            cold = solve_multinomial(f.copy(), int(k))
+            assert warm.support.tolist() == cold.support.tolist()
+            assert (warm.gain, warm.upper_gain, warm.n_nodes) == (cold.gain, cold.upper_gain, cold.n_nodes)
+
+
+def test_input_is_left_alone_and_may_be_read_only():
+    f = np.random.default_rng(1).poisson(3.0, (3, 20)).astype(float)
+    before = f.copy()
+    f.flags.writeable = False
+    fortran = np.asfortranarray(f)
+    assert solve_multinomial(f, 5).support.tolist() == solve_multinomial(fortran, 5).support.tolist()
+    assert solve_multinomial(f.astype(np.int32), 5).support.tolist() == solve_multinomial(f, 5).support.tolist()
+    assert (f == before).all()
+
+
+def test_gain_grows_with_k():
+    f = np.random.default_rng(2).poisson(1.0, (4, 50)) + 0.1
+    gains = [solution.gain for solution in solve_multinomial_path(f, range(1, 51, 7))]
+    assert (np.diff(gains) > 0.0).all()
