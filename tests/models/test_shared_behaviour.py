@@ -171,7 +171,7 @@ def test_a_model_in_training_pickles_its_sums_until_it_is_compacted(name):
 @every_family
 def test_a_wide_model_is_a_small_file(name):
     rng = np.random.default_rng(0)
-    X = sp.random_array((200, 1_000_000), density=2e-5, rng=rng, format="csr", data_sampler=lambda size: np.ones(size))
+    X = sp.random(200, 1_000_000, density=2e-5, random_state=rng, format="csr", data_rvs=np.ones)
     y = np.arange(200) % 2
     assert len(pickle.dumps(FAMILIES[name](100).fit(X, y))) < 100_000
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -124,8 +124,8 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
         """
 
     @abstractmethod
-    def _solve(self, statistics: ClassStatistics) -> dict[str, Any]:
-        """Compute the fitted attributes from the class sums."""
+    def _solve(self, statistics: ClassStatistics, ks: Sequence[int]) -> list[dict[str, Any]]:
+        """Compute the fitted attributes from the class sums, once for each number of features."""
 
     @abstractmethod
     def _scores_on_support(self, X: Any) -> FloatArray:
@@ -149,6 +149,9 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
                 f"range (0, 1] or 'all'. Got {self.k!r} instead."
             )
             raise InvalidParameterError(msg)
+
+    def _resolved_k(self, n_features: int) -> int:
+        return resolve_k(self.k, n_features)
 
     # ------------------------------------------------------------------ training
 
@@ -283,7 +286,7 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
         """Solve now; the sums stay with the live object but are not pickled."""
         self._take_counts(statistics)
         self._keeps_statistics, self._stale = False, False
-        self.__dict__.update(self._solve(statistics))
+        self._take_solution(statistics)
 
     def _postpone(self, statistics: ClassStatistics) -> None:
         """Keep the sums and solve when somebody asks."""
@@ -301,8 +304,12 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
         if self.__dict__.get("_stale", False):
             with self._lock:
                 if self._stale and self._statistics is not None:
-                    self.__dict__.update(self._solve(self._statistics))
+                    self._take_solution(self._statistics)
                     self._stale = False
+
+    def _take_solution(self, statistics: ClassStatistics) -> None:
+        (solution,) = self._solve(statistics, [self._resolved_k(statistics.n_features)])
+        self.__dict__.update(solution)
 
     def __getattr__(self, name: str) -> Any:
         # only reached when the ordinary way failed: after partial_fit, before any fit, or inside a property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval
 
 from bayesieve._typing import FloatArray, K
-from bayesieve.models.base import SparseClassifier, resolve_k
+from bayesieve.models.base import SparseClassifier
 from bayesieve.models.linear import DecisionMixin, LinearRuleMixin
 from bayesieve.models.naive_bayes import ProbabilityMixin, class_log_prior, linear_scores
 from bayesieve.solvers.bernoulli import (
@@ -19,7 +20,7 @@ from bayesieve.solvers.bernoulli import (
     bernoulli_log_prob,
     bernoulli_pooled_objective,
 )
-from bayesieve.solvers.top_k import top_k
+from bayesieve.solvers.top_k import nested_supports
 from bayesieve.statistics.class_statistics import ClassStatistics, check_binarize
 
 __all__ = ["BernoulliModel", "SparseBernoulliNB"]
@@ -200,19 +201,25 @@ class SparseBernoulliNB(BernoulliModel):
     def _feature_gains(self, statistics: ClassStatistics) -> FloatArray:
         return bernoulli_gains(statistics.feature_sum, statistics.class_count, self.alpha)
 
-    def _solve(self, statistics: ClassStatistics) -> dict[str, Any]:
+    def _solve(self, statistics: ClassStatistics, ks: Sequence[int]) -> list[dict[str, Any]]:
         present, counts = statistics.feature_sum, statistics.class_count
+        prior = class_log_prior(counts, self.class_prior, self.fit_prior)
         gains = self._feature_gains(statistics)
-        support = top_k(gains, resolve_k(self.k, statistics.n_features))
-        log_prob, log_absence_prob = bernoulli_log_prob(present, counts, self.alpha, support)
-        return {
-            "class_log_prior_": class_log_prior(counts, self.class_prior, self.fit_prior),
-            "support_": support,
-            "support_gains_": gains[support],
-            "support_log_prob_": log_prob,
-            "support_log_absence_prob_": log_absence_prob,
-            "objective_": bernoulli_pooled_objective(present, counts, self.alpha) + float(gains[support].sum()),
-        }
+        pooled = bernoulli_pooled_objective(present, counts, self.alpha)
+        solutions = []
+        for support in nested_supports(gains, ks):
+            log_prob, log_absence_prob = bernoulli_log_prob(present, counts, self.alpha, support)
+            solutions.append(
+                {
+                    "class_log_prior_": prior,
+                    "support_": support,
+                    "support_gains_": gains[support],
+                    "support_log_prob_": log_prob,
+                    "support_log_absence_prob_": log_absence_prob,
+                    "objective_": pooled + float(gains[support].sum()),
+                }
+            )
+        return solutions
 
 
 def _binarized(X: Any, threshold: float | None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -10,15 +11,17 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval
 
-from bayesieve._typing import FloatArray, K
-from bayesieve.models.base import SparseClassifier, resolve_k
+from bayesieve._typing import FloatArray, IndexArray, K
+from bayesieve.models.base import SparseClassifier
 from bayesieve.models.linear import DecisionMixin
 from bayesieve.models.naive_bayes import ProbabilityMixin, class_log_prior
 from bayesieve.solvers.gaussian import gaussian_gains, gaussian_log_likelihood, pooled_moments
-from bayesieve.solvers.top_k import top_k
+from bayesieve.solvers.top_k import nested_supports
 from bayesieve.statistics.class_statistics import ClassStatistics
 
 __all__ = ["SparseGaussianNB"]
+
+_FAR = 1e6  # (center / deviation)^2 from which on a difference of squares loses more than nine digits
 
 
 class SparseGaussianNB(DecisionMixin, ProbabilityMixin, SparseClassifier):
@@ -143,42 +146,45 @@ class SparseGaussianNB(DecisionMixin, ProbabilityMixin, SparseClassifier):
             raise ValueError(msg)
         return self.var_smoothing * largest
 
-    def _solve(self, statistics: ClassStatistics) -> dict[str, Any]:
+    def _solve(self, statistics: ClassStatistics, ks: Sequence[int]) -> list[dict[str, Any]]:
         counts = statistics.class_count
         mean, within, overall = statistics.moments()
         epsilon = self._epsilon(overall)
         gains = gaussian_gains(counts, mean, within, epsilon, overall=overall)
-        support = top_k(gains, resolve_k(self.k, statistics.n_features))
-        support_mean, support_var = mean[:, support], within[:, support] + epsilon
+        prior = self._log_prior(counts)
         empty = counts == 0
         if empty.any():  # declared to partial_fit but not seen yet: nothing is known to differ
-            pooled_mean, _ = pooled_moments(counts, mean, within)
-            support_mean[empty], support_var[empty] = pooled_mean[support], overall[support] + epsilon
-        if not support_var.all():
-            feature = int(support[np.flatnonzero((support_var == 0).any(axis=0))[0]])
+            mean[empty], within[empty] = pooled_moments(counts, mean, within)[0], overall
+        return [
+            {
+                "class_log_prior_": prior,
+                "support_": support,
+                "support_gains_": gains[support],
+                "support_mean_": mean[:, support],
+                "support_var_": self._checked_variances(within[:, support] + epsilon, support),
+                "epsilon_": epsilon,
+                "objective_": gaussian_log_likelihood(counts, mean, within, epsilon, support, overall=overall),
+            }
+            for support in nested_supports(gains, ks)
+        ]
+
+    def _checked_variances(self, variances: FloatArray, support: IndexArray) -> FloatArray:
+        if not variances.all():
+            feature = int(support[np.flatnonzero((variances == 0).any(axis=0))[0]])
             msg = (
                 f"Feature {feature} is constant within a class, which has infinite likelihood with "
                 f"var_smoothing={self.var_smoothing!r}: give var_smoothing > 0."
             )
             raise ValueError(msg)
-        return {
-            "class_log_prior_": class_log_prior(counts, self._checked_priors(), fit_prior=True),
-            "support_": support,
-            "support_gains_": gains[support],
-            "support_mean_": support_mean,
-            "support_var_": support_var,
-            "epsilon_": epsilon,
-            "objective_": gaussian_log_likelihood(counts, mean, within, epsilon, support, overall=overall),
-        }
+        return variances
 
-    def _checked_priors(self) -> FloatArray | None:
-        if self.priors is None:
-            return None
-        priors = np.asarray(self.priors, dtype=np.float64)
-        if not np.isclose(priors.sum(), 1.0):
-            msg = f"The sum of the priors should be 1, not {priors.sum()!r}."
+    def _log_prior(self, counts: FloatArray) -> FloatArray:
+        log_prior = class_log_prior(counts, self.priors, fit_prior=True)  # refuses a wrong length or sign
+        total = 1.0 if self.priors is None else float(np.sum(np.asarray(self.priors, dtype=np.float64)))
+        if not np.isclose(total, 1.0):
+            msg = f"The sum of the priors should be 1, not {total}."
             raise ValueError(msg)
-        return priors
+        return log_prior
 
     def _scores_on_support(self, X: Any) -> FloatArray:
         scores = np.empty((X.shape[0], len(self.classes_)))
@@ -189,11 +195,27 @@ class SparseGaussianNB(DecisionMixin, ProbabilityMixin, SparseClassifier):
 
 
 def _scaled_square_distances(X: Any, center: FloatArray, scale: FloatArray) -> FloatArray:
-    """Sum over features of (x - center)^2 / scale for each row; the zeros of sparse rows are summed once."""
+    """Sum over features of (x - center)^2 / scale for each row; the zeros of sparse rows are summed once.
+
+    A stored x then costs (x - center)^2 - center^2, which has lost its digits where the center is far from 0 beside
+    the deviation. Such features are hardly ever 0: they are summed as they are, and their zeros row by row.
+    """
     if not sp.issparse(X):
         distances: FloatArray = ((X - center) ** 2 / scale).sum(axis=1)
         return distances
+    of_zero = center**2 / scale
+    far = of_zero > _FAR
     columns = X.indices
-    stored = X.data * (X.data - 2.0 * center[columns]) / scale[columns]
-    from_stored = sp.csr_array((stored, columns, X.indptr), shape=X.shape) @ np.ones(X.shape[1])
-    return np.asarray(from_stored) + float((center**2 / scale).sum())
+    at, is_far = center[columns], far[columns]
+    stored = np.where(is_far, (X.data - at) ** 2, X.data * (X.data - 2.0 * at)) / scale[columns]
+    total = _row_sums(X, stored) + float(of_zero[~far].sum())
+    if far.any():
+        lacks_one = _row_sums(X, is_far.astype(np.float64)) < np.count_nonzero(far)
+        zeros = float(of_zero[far].sum()) - _row_sums(X, np.where(is_far, of_zero[columns], 0.0))
+        total += np.where(lacks_one, zeros, 0.0)
+    return total
+
+
+def _row_sums(X: Any, values: FloatArray) -> FloatArray:
+    """Sum ``values`` in place of the stored values of each row."""
+    return np.asarray(sp.csr_array((values, X.indices, X.indptr), shape=X.shape) @ np.ones(X.shape[1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
@@ -147,36 +148,44 @@ class L1BernoulliNB(BernoulliModel):
             msg = f"{type(self).__name__} needs two classes, and y holds one class only: {classes.tolist()}."
             raise ValueError(msg)
 
-    def _solve(self, statistics: ClassStatistics) -> dict[str, Any]:
+    def _resolved_k(self, n_features: int) -> int:
+        if self.lam is not None:
+            return n_features
+        return resolve_k(10 if self.k is None else self.k, n_features)
+
+    def _solve(self, statistics: ClassStatistics, ks: Sequence[int]) -> list[dict[str, Any]]:
         means = _Means.of(statistics, self.alpha)
         points = merge_points(means.mu0, means.mu1, nu0=means.nu0, nu1=means.nu1)
-        lam = self.lam
-        if lam is None:
-            lam = lambda_for_k(points, resolve_k(10 if self.k is None else self.k, len(points)))
-        support = np.flatnonzero(points > lam)
-        free = means.at(support)
-        theta = penalized_parameters(free.mu0, free.mu1, lam, nu0=free.nu0, nu1=free.nu1)
-        absence = penalized_parameters(free.nu0, free.nu1, lam, nu0=free.mu0, nu1=free.mu1)
-        values = penalized_values(means.mu0, means.mu1, lam, nu0=means.nu0, nu1=means.nu1)
-        merged = penalized_values(free.mu0, free.mu1, np.inf, nu0=free.nu0, nu1=free.nu1)
-        with np.errstate(divide="ignore"):
-            log_prob, log_absence_prob = np.log(np.stack(theta)), np.log(np.stack(absence))
-        return {
-            "class_log_prior_": class_log_prior(statistics.class_count, self.class_prior, self.fit_prior),
-            "lam_": float(lam),
-            "lambda_max_": float(points.max()),
-            "merge_points_": points[support],
-            "support_": support,
-            "support_gains_": values[support] - merged,
-            "support_log_prob_": log_prob,
-            "support_log_absence_prob_": log_absence_prob,
-            "objective_": float(values.sum()),
-        }
+        prior = class_log_prior(statistics.class_count, self.class_prior, self.fit_prior)
+        lams = [lambda_for_k(points, k) if self.lam is None else float(self.lam) for k in ks]
+        return [{"class_log_prior_": prior, **_state(means, points, lam)} for lam in lams]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
+
+
+def _state(means: _Means, points: FloatArray, lam: float) -> dict[str, Any]:
+    """Fitted attributes at one penalty."""
+    support = np.flatnonzero(points > lam)
+    free = means.at(support)
+    theta = penalized_parameters(free.mu0, free.mu1, lam, nu0=free.nu0, nu1=free.nu1)
+    absence = penalized_parameters(free.nu0, free.nu1, lam, nu0=free.mu0, nu1=free.mu1)
+    values = penalized_values(means.mu0, means.mu1, lam, nu0=means.nu0, nu1=means.nu1)
+    merged = penalized_values(free.mu0, free.mu1, np.inf, nu0=free.nu0, nu1=free.nu1)
+    with np.errstate(divide="ignore"):
+        log_prob, log_absence_prob = np.log(np.stack(theta)), np.log(np.stack(absence))
+    return {
+        "lam_": lam,
+        "lambda_max_": float(points.max()),
+        "merge_points_": points[support],
+        "support_": support,
+        "support_gains_": values[support] - merged,
+        "support_log_prob_": log_prob,
+        "support_log_absence_prob_": log_absence_prob,
+        "objective_": float(values.sum()),
+    }
 
 
 @dataclass(frozen=True)
@@ -271,7 +280,7 @@ def l1_bernoulli_path(
     >>> path.merge_points
     array([1., 0., 0.])
     >>> path.weights[:, 0].round(4)
-    array([-1.0986, -0.5108,  0.    ])
+    array([-1.0986, -0.5493,  0.    ])
     """
     model = L1BernoulliNB(0.0, alpha=alpha, binarize=binarize).fit(X, y, sample_weight)
     statistics = model._statistics

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -13,10 +14,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
 from bayesieve._typing import AnyArray, FloatArray, K
-from bayesieve.models.base import SparseClassifier, resolve_k
+from bayesieve.models.base import SparseClassifier
 from bayesieve.models.linear import LinearRuleMixin
 from bayesieve.models.naive_bayes import ProbabilityMixin, class_log_prior, linear_scores
-from bayesieve.solvers.multinomial import feature_gains, solve_multinomial, support_log_theta
+from bayesieve.solvers.multinomial import (
+    MultinomialSolution,
+    feature_gains,
+    solve_multinomial_path,
+    support_log_theta,
+)
 from bayesieve.statistics.class_statistics import ClassStatistics
 
 __all__ = ["SparseMultinomialNB", "check_non_negative"]
@@ -196,18 +202,16 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
         """
         return {"binarize": None, "squares": False}
 
-    def _solve(self, statistics: ClassStatistics) -> dict[str, Any]:
+    def _solve(self, statistics: ClassStatistics, ks: Sequence[int]) -> list[dict[str, Any]]:
         if not statistics.feature_sum.any():
             msg = "X holds no counts: every value (of positive weight) is zero, so no feature can be chosen."
             raise ValueError(msg)
         f = statistics.feature_sum + self.alpha
-        solution = solve_multinomial(
-            f,
-            resolve_k(self.k, statistics.n_features),
-            certify=self.certify,
-            tol=self.tol,
-            max_nodes=self.max_nodes,
-        )
+        prior = class_log_prior(statistics.class_count, self.class_prior, self.fit_prior)
+        solutions = solve_multinomial_path(f, ks, certify=self.certify, tol=self.tol, max_nodes=self.max_nodes)
+        return [{"class_log_prior_": prior, **self._state(f, solution)} for solution in solutions]
+
+    def _state(self, f: FloatArray, solution: MultinomialSolution) -> dict[str, Any]:
         if self.certify and not solution.certified:
             warnings.warn(
                 f"The support is not proven optimal: after max_nodes={self.max_nodes} branch-and-bound nodes another "
@@ -217,7 +221,6 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
             )
         chosen = f[:, solution.support]
         return {
-            "class_log_prior_": class_log_prior(statistics.class_count, self.class_prior, self.fit_prior),
             "support_": solution.support,
             "support_gains_": feature_gains(chosen, chosen.sum(axis=1) / chosen.sum())
             if chosen.any()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from bayesieve._typing import AnyArray, FloatArray, IndexArray, K
 from bayesieve.models.base import SparseClassifier, resolve_k, statistics_add
 from bayesieve.models.linear import DecisionMixin, LinearRuleMixin
 from bayesieve.solvers.centers import l1_center_gains, l1_center_objective, l2_center_gains, l2_center_objective
-from bayesieve.solvers.top_k import top_k
+from bayesieve.solvers.top_k import nested_supports
 from bayesieve.statistics.class_statistics import ClassStatistics
 from bayesieve.statistics.class_sums import class_counts
 from bayesieve.statistics.medians import class_medians
@@ -149,20 +150,22 @@ class SparseNearestCentroid(LinearRuleMixin, DecisionMixin, SparseClassifier):
     def _feature_gains(self, statistics: ClassStatistics) -> FloatArray:
         return l2_center_gains(statistics.means()[statistics.class_count > 0])[0]
 
-    def _solve(self, statistics: ClassStatistics) -> dict[str, Any]:
-        seen = statistics.class_count > 0
+    def _solve(self, statistics: ClassStatistics, ks: Sequence[int]) -> list[dict[str, Any]]:
+        counts = statistics.class_count
+        seen = counts > 0
         mean, within, _ = statistics.moments()
         gains, middle = l2_center_gains(mean[seen])
-        support = top_k(gains, resolve_k(self.k, statistics.n_features))
-        scatter = statistics.class_count @ within[:, support]
-        return self._solution(
-            support,
-            gains,
-            _where_seen(seen, mean[seen][:, support], middle[support]),
-            statistics.class_count,
-            scatter,
-            l2_center_objective(within[seen], gains, support),
-        )
+        return [
+            self._state(
+                support,
+                gains,
+                _where_seen(seen, mean[seen][:, support], middle[support]),
+                counts,
+                counts @ within[:, support],
+                l2_center_objective(within[seen], gains, support),
+            )
+            for support in nested_supports(gains, ks)
+        ]
 
     # ------------------------------------------------------------------ medians
 
@@ -177,7 +180,7 @@ class SparseNearestCentroid(LinearRuleMixin, DecisionMixin, SparseClassifier):
             X, codes, weights = X[kept], (np.cumsum(seen) - 1)[codes[kept]], None if weights is None else weights[kept]
         found = class_medians(X, codes, int(seen.sum()), weights)
         gains = l1_center_gains(found.dispersions, found.pooled_dispersion)
-        support = top_k(gains, resolve_k(self.k, X.shape[1]))
+        (support,) = nested_supports(gains, [resolve_k(self.k, X.shape[1])])
         centers = found.medians[:, support]
         # about the medians: the scatter about the means, and the squared distance between the two
         moments = ClassStatistics.from_codes(X[:, support], codes, np.flatnonzero(seen), weights, squares=True)
@@ -185,7 +188,7 @@ class SparseNearestCentroid(LinearRuleMixin, DecisionMixin, SparseClassifier):
         self.classes_, self.class_count_ = classes, counts
         self._statistics, self._keeps_statistics, self._stale = None, False, False
         self.__dict__.update(
-            self._solution(
+            self._state(
                 support,
                 gains,
                 _where_seen(seen, centers, found.pooled_median[support]),
@@ -197,7 +200,7 @@ class SparseNearestCentroid(LinearRuleMixin, DecisionMixin, SparseClassifier):
 
     # ------------------------------------------------------------------ both
 
-    def _solution(
+    def _state(
         self,
         support: IndexArray,
         gains: FloatArray,
@@ -230,7 +233,7 @@ class SparseNearestCentroid(LinearRuleMixin, DecisionMixin, SparseClassifier):
     def _prior(self, counts: FloatArray) -> FloatArray:
         if isinstance(self.priors, str):
             if self.priors == "empirical":
-                return counts / counts.sum()
+                return np.asarray(counts / counts.sum())
             return np.full(len(counts), 1.0 / len(counts))
         prior = np.asarray(self.priors, dtype=np.float64)
         if prior.shape != counts.shape:

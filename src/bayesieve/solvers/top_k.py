@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from bayesieve._typing import FloatArray, IndexArray
 
-__all__ = ["ranking", "top_k"]
+__all__ = ["nested_supports", "ranking", "top_k"]
 
 
 def top_k(gains: FloatArray, k: int) -> IndexArray:
@@ -43,24 +45,55 @@ def top_k(gains: FloatArray, k: int) -> IndexArray:
     return np.flatnonzero(chosen)
 
 
-def ranking(gains: FloatArray) -> IndexArray:
-    """All indices by falling gain, ties by rising index: its first k entries are the support of every k.
+def ranking(gains: FloatArray, k: int) -> IndexArray:
+    """Indices of the k largest gains by falling gain, ties by rising index.
+
+    Its first entries are the support of every smaller k.
 
     Parameters
     ----------
     gains : ndarray of shape (m,)
         Gain of each feature.
+    k : int
+        How many to rank; m ranks all.
 
     Returns
     -------
-    ndarray of shape (m,)
+    ndarray of shape (k,)
         The order.
 
     Examples
     --------
     >>> import numpy as np
     >>> from bayesieve.solvers.top_k import ranking
-    >>> ranking(np.array([1.0, 3.0, 2.0, 3.0, 2.0]))
-    array([1, 3, 2, 4, 0])
+    >>> ranking(np.array([1.0, 3.0, 2.0, 3.0, 2.0]), 4)
+    array([1, 3, 2, 4])
     """
-    return np.argsort(-gains, kind="stable")
+    chosen = top_k(gains, k)
+    return chosen[np.argsort(-gains[chosen], kind="stable")]
+
+
+def nested_supports(gains: FloatArray, ks: Sequence[int]) -> list[IndexArray]:
+    """Supports of the k largest gains for several k, from one pass and one small sort.
+
+    Parameters
+    ----------
+    gains : ndarray of shape (m,)
+        Gain of each feature.
+    ks : sequence of int
+        Sizes, in any order.
+
+    Returns
+    -------
+    list of ndarray
+        For each size what :func:`top_k` gives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.solvers.top_k import nested_supports
+    >>> nested_supports(np.array([1.0, 3.0, 2.0, 3.0, 2.0]), [1, 3])
+    [array([1]), array([1, 2, 3])]
+    """
+    order = ranking(gains, max(ks))
+    return [np.sort(order[:k]) for k in ks]
