@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import mpmath
 import numpy as np
-from scipy.optimize import linprog
+from scipy.optimize import linprog, minimize, root
 
 # ---------------------------------------------------------------- shared
 
@@ -249,3 +249,54 @@ def multinomial_vertex(f: np.ndarray, k: int, p: np.ndarray) -> np.ndarray:
     answer = linprog(-h, A_eq=equations, b_eq=sides, bounds=(0.0, 1.0), method="highs-ds")
     assert answer.success, answer.message
     return answer.x
+
+
+# ---------------------------------------------------------------- hybrid
+
+
+def left_out_evidence(X, y, weights, regions, alpha, normalize, supports=None, leave_out=True) -> np.ndarray:
+    """Evidence (n, R, C) relative to the first class, from one complete refit for every row."""
+    X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
+    labels = np.unique(y)
+    evidence = np.zeros((len(X), len(regions), len(labels)))
+    for j, x in enumerate(X):
+        rest = np.array(weights, dtype=np.float64)
+        if leave_out:
+            rest[j] -= min(rest[j], 1.0)
+        for r, columns in enumerate(regions):
+            free = columns if supports is None else supports[r]
+            length = x[columns].sum()
+            if length == 0:
+                continue
+            for c, label in enumerate(labels):
+                counts = alpha + np.array([(rest * X[:, i])[y == label].sum() for i in free])
+                likelihood = sum(x[i] * np.log(count / counts.sum()) for i, count in zip(free, counts, strict=True))
+                evidence[j, r, c] = likelihood / length if normalize else likelihood
+    return evidence - evidence[:, :, :1]
+
+
+def region_weights(evidence, codes, weights, C, intercepts=None) -> tuple:
+    """Region weights and intercepts by scipy: BFGS on the textbook loss, then its gradient brought to zero."""
+    n, n_regions, n_classes = evidence.shape
+
+    def unpack(point):
+        free = np.concatenate([[0.0], point[n_regions:]]) if intercepts is None else intercepts
+        return point[:n_regions], free
+
+    def proba(point):
+        theta, a = unpack(point)
+        scores = a + (evidence * theta[:, None]).sum(axis=1)
+        scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return scores / scores.sum(axis=1, keepdims=True)
+
+    def loss(point):
+        return -(weights * np.log(proba(point)[np.arange(n), codes])).sum() + (point[:n_regions] ** 2).sum() / (2 * C)
+
+    def gradient(point):
+        missed = weights[:, None] * (proba(point) - np.eye(n_classes)[codes])
+        slopes = np.array([(missed * evidence[:, r]).sum() for r in range(n_regions)]) + point[:n_regions] / C
+        return slopes if intercepts is not None else np.concatenate([slopes, missed.sum(axis=0)[1:]])
+
+    start = np.zeros(n_regions + (n_classes - 1 if intercepts is None else 0))
+    rough = minimize(loss, start, jac=gradient, method="BFGS", options={"gtol": 1e-9, "maxiter": 5000}).x
+    return unpack(root(gradient, rough, tol=1e-14).x)

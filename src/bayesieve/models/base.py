@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 import warnings
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Integral
@@ -91,6 +90,9 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
     They are classifiers and feature selectors at once: last in a pipeline they predict, earlier they select.
     """
 
+    # Whether the supports of all k are nested and a feature's parameters do not depend on k.
+    _nested: ClassVar[bool] = False
+
     # Set by _solve; after partial_fit they are computed when first asked for.
     _solved_attributes: ClassVar[tuple[str, ...]] = ("support_", "support_gains_", "objective_")
 
@@ -113,7 +115,7 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
 
     # ------------------------------------------------------------------ what a family says
 
-    @abstractmethod
+    @available_if(statistics_add)
     def statistics_request(self) -> dict[str, Any]:
         """Keyword arguments of :meth:`ClassStatistics.from_data` that gather what this model needs.
 
@@ -122,14 +124,26 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
         dict
             For instance ``{"binarize": 0.0, "squares": False}``.
         """
+        raise NotImplementedError
 
-    @abstractmethod
     def _solve(self, statistics: ClassStatistics, ks: Sequence[int]) -> list[dict[str, Any]]:
-        """Compute the fitted attributes from the class sums, once for each number of features."""
+        """Compute the fitted attributes from the class sums, once for each number of features.
 
-    @abstractmethod
+        Every model whose statistics add has this; the others override :meth:`_learn`.
+        """
+        raise NotImplementedError
+
     def _scores_on_support(self, X: Any) -> FloatArray:
         """Score rows, given on the support only (n, k), for each class (n, C); the largest wins."""
+        return self._combined(self._partial_scores(X))
+
+    def _partial_scores(self, X: Any) -> FloatArray:
+        """Sum, over the features of the support, what each gives to each class (n, C)."""
+        raise NotImplementedError
+
+    def _combined(self, scores: FloatArray) -> FloatArray:
+        """Turn such a sum into the final scores: add the prior, settle what no feature decides."""
+        raise NotImplementedError
 
     def _check_values(self, X: Any) -> None:
         """Refuse values that the model cannot take; by default every finite value is fine."""
@@ -394,8 +408,12 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse=("csr", "csc"), reset=False)
         self._check_values(X)
-        columns = X[:, self.support_]
+        columns = self._columns_read(X)
         return self._scores_on_support(columns.tocsr() if sp.issparse(columns) else columns)
+
+    def _columns_read(self, X: Any) -> Any:
+        """Take from checked data what prediction reads: the columns of the support."""
+        return X[:, self.support_]
 
     # ------------------------------------------------------------------ selection
 

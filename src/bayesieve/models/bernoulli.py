@@ -79,13 +79,8 @@ class BernoulliModel(LinearRuleMixin, DecisionMixin, ProbabilityMixin, SparseCla
                 )
                 raise ValueError(msg)
 
-    def _scores_on_support(self, X: Any) -> FloatArray:
-        return linear_scores(
-            _binarized(X, self.binarize),
-            self.support_log_prob_,
-            self.class_log_prior_,
-            self.support_log_absence_prob_,
-        )
+    def _partial_scores(self, X: Any) -> FloatArray:
+        return linear_scores(_binarized(X, self.binarize), self.support_log_prob_, self.support_log_absence_prob_)
 
     def _linear_rule(self) -> tuple[FloatArray, FloatArray]:
         present, absent = self.support_log_prob_, self.support_log_absence_prob_
@@ -182,6 +177,8 @@ class SparseBernoulliNB(BernoulliModel):
     >>> model.support_, model.predict([[1, 1, 1], [0, 1, 1]])
     (array([0]), array(['yes', 'no'], dtype='<U3'))
     """
+
+    _nested: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -18,10 +18,12 @@ from bayesieve.models.naive_bayes import ProbabilityMixin, class_log_prior
 from bayesieve.solvers.gaussian import gaussian_gains, gaussian_log_likelihood, pooled_moments
 from bayesieve.solvers.top_k import nested_supports
 from bayesieve.statistics.class_statistics import ClassStatistics
+from bayesieve.statistics.class_sums import without_duplicates
 
 __all__ = ["SparseGaussianNB"]
 
 _FAR = 1e6  # (center / deviation)^2 from which on a difference of squares loses more than nine digits
+_BLOCK = 1 << 20  # entries of a mask
 
 
 class SparseGaussianNB(DecisionMixin, ProbabilityMixin, SparseClassifier):
@@ -94,6 +96,8 @@ class SparseGaussianNB(DecisionMixin, ProbabilityMixin, SparseClassifier):
     >>> SparseGaussianNB(k=2).fit(X, y).support_
     array([ 7, 30])
     """
+
+    _nested: ClassVar[bool] = True
 
     _solved_attributes: ClassVar[tuple[str, ...]] = (
         *SparseClassifier._solved_attributes,
@@ -186,9 +190,10 @@ class SparseGaussianNB(DecisionMixin, ProbabilityMixin, SparseClassifier):
             raise ValueError(msg)
         return log_prior
 
-    def _scores_on_support(self, X: Any) -> FloatArray:
+    def _partial_scores(self, X: Any) -> FloatArray:
+        X = without_duplicates(X) if sp.issparse(X) else X  # distances of the parts of a value do not add
         scores = np.empty((X.shape[0], len(self.classes_)))
-        constants = self.class_log_prior_ - 0.5 * np.log(2.0 * np.pi * self.support_var_).sum(axis=1)
+        constants = -0.5 * np.log(2.0 * np.pi * self.support_var_).sum(axis=1)
         for c, (mean, var) in enumerate(zip(self.support_mean_, self.support_var_, strict=True)):
             scores[:, c] = constants[c] - 0.5 * _scaled_square_distances(X, mean, var)
         return scores
@@ -206,16 +211,22 @@ def _scaled_square_distances(X: Any, center: FloatArray, scale: FloatArray) -> F
     of_zero = center**2 / scale
     far = of_zero > _FAR
     columns = X.indices
-    at, is_far = center[columns], far[columns]
-    stored = np.where(is_far, (X.data - at) ** 2, X.data * (X.data - 2.0 * at)) / scale[columns]
-    total = _row_sums(X, stored) + float(of_zero[~far].sum())
+    at = center[columns]
+    stored = np.where(far[columns], (X.data - at) ** 2, X.data * (X.data - 2.0 * at)) / scale[columns]
+    by_row = sp.csr_array((stored, columns, X.indptr), shape=X.shape) @ np.ones(X.shape[1])
+    total: FloatArray = np.asarray(by_row) + float(of_zero[~far].sum())
     if far.any():
-        lacks_one = _row_sums(X, is_far.astype(np.float64)) < np.count_nonzero(far)
-        zeros = float(of_zero[far].sum()) - _row_sums(X, np.where(is_far, of_zero[columns], 0.0))
-        total += np.where(lacks_one, zeros, 0.0)
+        _add_zeros(total, X[:, far], of_zero[far])
     return total
 
 
-def _row_sums(X: Any, values: FloatArray) -> FloatArray:
-    """Sum ``values`` in place of the stored values of each row."""
-    return np.asarray(sp.csr_array((values, X.indices, X.indptr), shape=X.shape) @ np.ones(X.shape[1]))
+def _add_zeros(total: FloatArray, X: Any, of_zero: FloatArray) -> None:
+    """Add to each row what its zeros cost, in place; the few rows that hold zeros are looked at a block at a time."""
+    n_features = X.shape[1]
+    lacking = np.flatnonzero(np.diff(X.indptr) < n_features)
+    for start in range(0, len(lacking), step := max(1, _BLOCK // n_features)):
+        rows = lacking[start : start + step]
+        block = X[rows]
+        zero = np.ones(block.shape, dtype=bool)
+        zero[np.repeat(np.arange(len(rows)), np.diff(block.indptr)), block.indices] = False
+        total[rows] += zero @ of_zero

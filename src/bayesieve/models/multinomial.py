@@ -237,8 +237,8 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
     def _check_values(self, X: Any) -> None:
         check_non_negative(X, type(self).__name__)
 
-    def _scores_on_support(self, X: Any) -> FloatArray:
-        return linear_scores(X, self.support_log_prob_, self.class_log_prior_)
+    def _partial_scores(self, X: Any) -> FloatArray:
+        return linear_scores(X, self.support_log_prob_)
 
     def _linear_rule(self) -> tuple[FloatArray, FloatArray]:
         weights = self.support_log_prob_

@@ -54,13 +54,10 @@ def class_log_prior(class_count: FloatArray, class_prior: ArrayLike | None, fit_
         return np.log(prior)
 
 
-def linear_scores(
-    X: Any, log_prob: FloatArray, prior: FloatArray, log_absence_prob: FloatArray | None = None
-) -> FloatArray:
-    """Scores sum_i x_i log p_ci + (1 - x_i) log q_ci + prior_c, where log p and log q may be -inf.
+def linear_scores(X: Any, log_prob: FloatArray, log_absence_prob: FloatArray | None = None) -> FloatArray:
+    """Sum x_i log p_ci + (1 - x_i) log q_ci over the features, where log p and log q may be -inf.
 
-    0 times -inf counts as 0: an event that did not happen costs nothing. A row that is impossible in every class is
-    decided by the prior.
+    0 times -inf counts as 0: an event that did not happen costs nothing.
 
     Parameters
     ----------
@@ -68,8 +65,6 @@ def linear_scores(
         Rows on the support.
     log_prob : ndarray of shape (C, k)
         log p, the points for one unit of a feature.
-    prior : ndarray of shape (C,)
-        Log priors.
     log_absence_prob : ndarray of shape (C, k), default=None
         log q, the points for a feature's absence; None: none.
 
@@ -83,26 +78,25 @@ def linear_scores(
     >>> import numpy as np
     >>> from bayesieve.models.naive_bayes import linear_scores
     >>> log_prob = np.array([[0.0, -np.inf], [-1.0, -1.0]])
-    >>> linear_scores(np.array([[1.0, 0.0], [1.0, 1.0]]), log_prob, np.zeros(2))
+    >>> linear_scores(np.array([[1.0, 0.0], [1.0, 1.0]]), log_prob)
     array([[  0.,  -1.],
            [-inf,  -2.]])
     """
     never, weights = _split(log_prob)
-    constant = prior
     impossible: Any = False
+    constant: Any = 0.0
     if log_absence_prob is not None:
         always, absent = _split(log_absence_prob)
         weights = weights - absent
-        constant = prior + absent.sum(axis=1)
+        constant = absent.sum(axis=1)
         if always.any():
             # the tolerance is for fractions between 0 and 1, whose sum may round
             impossible = always.sum(axis=1) - np.asarray(X @ always.T) > 1e-9
-    scores = np.asarray(X @ weights.T) + constant
+    scores: FloatArray = np.asarray(X @ weights.T) + constant
     if never.any():
         impossible = impossible | (np.asarray(X @ never.T) > 0)
     if impossible is not False:
         scores[impossible] = -np.inf
-        scores[np.isneginf(scores).all(axis=1)] = prior
     return scores
 
 
@@ -114,6 +108,14 @@ def _split(log_prob: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 class ProbabilityMixin:
     """Probabilities of the classes, from scores that are joint log-likelihoods."""
+
+    class_log_prior_: FloatArray
+
+    def _combined(self, scores: FloatArray) -> FloatArray:
+        """Add the prior, which alone decides a row that is impossible in every class."""
+        joint = scores + self.class_log_prior_
+        joint[np.isneginf(joint).all(axis=1)] = self.class_log_prior_
+        return joint
 
     def predict_joint_log_proba(self, X: Any) -> FloatArray:
         """Joint log-probability log P(class) + log P(row | class), up to one constant per row.

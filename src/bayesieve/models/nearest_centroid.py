@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -17,7 +18,7 @@ from bayesieve.models.linear import DecisionMixin, LinearRuleMixin
 from bayesieve.solvers.centers import l1_center_gains, l1_center_objective, l2_center_gains, l2_center_objective
 from bayesieve.solvers.top_k import nested_supports
 from bayesieve.statistics.class_statistics import ClassStatistics
-from bayesieve.statistics.class_sums import class_counts
+from bayesieve.statistics.class_sums import class_counts, without_duplicates
 from bayesieve.statistics.medians import class_medians
 
 __all__ = ["SparseNearestCentroid"]
@@ -92,6 +93,8 @@ class SparseNearestCentroid(LinearRuleMixin, DecisionMixin, SparseClassifier):
     >>> model.predict([[3.0, 0.0, 0.0]])
     array(['left'], dtype='<U5')
     """
+
+    _nested: ClassVar[bool] = True
 
     _solved_attributes: ClassVar[tuple[str, ...]] = (
         *SparseClassifier._solved_attributes,
@@ -239,21 +242,25 @@ class SparseNearestCentroid(LinearRuleMixin, DecisionMixin, SparseClassifier):
         if prior.shape != counts.shape:
             msg = f"priors must have one entry for each of the {len(counts)} classes; its shape is {prior.shape}."
             raise ValueError(msg)
-        if (prior < 0).any() or not prior.any():
+        if not (prior >= 0).all() or not prior.any():
             msg = f"priors must be non-negative and not all zero; got {prior.tolist()}."
             raise ValueError(msg)
+        if not np.isclose(prior.sum(), 1.0):
+            msg = f"The priors do not sum to 1 but to {float(prior.sum())}: they are divided by their sum."
+            warnings.warn(msg, UserWarning, stacklevel=2)
         normalised: FloatArray = prior / prior.sum()
         return normalised
 
-    def _scores_on_support(self, X: Any) -> FloatArray:
-        if self.metric == "euclidean":
-            weights, intercept = self._linear_rule()
-            scores = np.asarray(X @ weights.T) + intercept
-        else:
-            distances = _absolute_distances(X, self.support_centers_, self.support_deviation_)
-            scores = -distances
-            if not _uniform(self.class_prior_):
-                scores = -(distances**2) + self._log_prior()
+    def _partial_scores(self, X: Any) -> FloatArray:
+        if self.metric == "manhattan":
+            return -_absolute_distances(X, self.support_centers_, self.support_deviation_)
+        weights, constant = self._linear_terms()
+        return np.asarray(X @ weights.T) + constant
+
+    def _combined(self, scores: FloatArray) -> FloatArray:
+        if self.metric == "manhattan" and not _uniform(self.class_prior_):
+            scores = -(scores**2)  # as scikit-learn has it: the prior weighs against a squared distance
+        scores = scores + self._log_prior()
         scores[:, self.class_count_ == 0] = -np.inf
         return scores
 
@@ -265,18 +272,22 @@ class SparseNearestCentroid(LinearRuleMixin, DecisionMixin, SparseClassifier):
         return points
 
     def _linear_rule(self) -> tuple[FloatArray, FloatArray]:
-        r"""Minus the squared distance, less its part that no class changes: 2 (x - m)(theta_c - m) - (theta_c - m)^2.
-
-        m is the mean of the centers: differences from it are small where the classes are close, and nothing cancels.
-        """
         if self.metric == "manhattan":
             msg = "The manhattan distance is not linear in x: there is no coef_ or intercept_. Use metric='euclidean'."
             raise AttributeError(msg)
+        weights, constant = self._linear_terms()
+        return weights, constant + self._log_prior()
+
+    def _linear_terms(self) -> tuple[FloatArray, FloatArray]:
+        """Minus the squared distance, less its part that no class changes: 2 (x - m)(theta_c - m) - (theta_c - m)^2.
+
+        m is the mean of the centers: differences from it are small where the classes are close, and nothing cancels.
+        """
         seen = self.class_count_ > 0
         middle = self.support_centers_[seen].mean(axis=0)
         offset = self.support_centers_ - middle
         weights = 2.0 * offset / self.support_deviation_**2
-        return weights, self._log_prior() - weights @ middle - 0.5 * (weights * offset).sum(axis=1)
+        return weights, -(weights @ middle) - 0.5 * (weights * offset).sum(axis=1)
 
 
 def _uniform(prior: FloatArray) -> bool:
@@ -294,6 +305,7 @@ def _where_seen(seen: AnyArray, centers: FloatArray, shared: FloatArray) -> Floa
 def _absolute_distances(X: Any, centers: FloatArray, deviation: FloatArray) -> FloatArray:
     """Sum over features of |x - center| / deviation, one column per center; zeros of sparse rows are summed once."""
     distances = np.empty((X.shape[0], len(centers)))
+    X = without_duplicates(X) if sp.issparse(X) else X  # distances of the parts of a value do not add
     for c, center in enumerate(centers):
         if sp.issparse(X):
             at = center[X.indices]

@@ -19,6 +19,8 @@ from bayesieve.solvers.multinomial import (
     support_gain,
     support_log_theta,
 )
+from bayesieve.solvers.multinomial.centred import centre_rows, direction
+from bayesieve.solvers.multinomial.exchange import exchange_units, round_units
 
 PROBLEMS = 15 if numba.config.DISABLE_JIT else 60
 
@@ -135,3 +137,29 @@ def test_few_nodes_leave_an_honest_bound():
     assert short.n_nodes <= 4
     assert short.upper_gain >= full.gain
     assert short.gain <= full.gain * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("mixture", "k", "whole"),
+    [
+        ([1.0, 0.25, 0.75], 2, [1, 0, 1]),
+        ([1.9, 0.6, 0.5], 3, [2, 1, 0]),
+        ([2.0, 1.0, 0.0], 3, [2, 1, 0]),
+        ([2.0, 2.0, 0.0], 3, [1, 2, 0]),
+    ],
+)
+def test_mixtures_are_rounded_to_k_units(mixture, k, whole):
+    assert round_units(np.array(mixture), np.array([3, 2, 1]), k).tolist() == whole
+
+
+def test_exchanges_reach_a_support_that_no_exchange_improves():
+    f = np.random.default_rng(5).random((3, 150))
+    p = f.sum(axis=1) / f.sum()
+    rows, units = centre_rows(f.T.copy(), p), np.ones(150, dtype=np.int64)
+    taken = np.zeros(150, dtype=np.int64)
+    taken[:70] = 1
+    nothing = np.zeros(rows.shape[1])
+    better, gain = exchange_units(rows, units, taken, nothing, p, direction(np.zeros(3), p))
+    assert better.sum() == 70
+    assert gain > support_gain(f, np.arange(70))
+    assert gain == pytest.approx(support_gain(f, np.flatnonzero(better)), rel=1e-12)

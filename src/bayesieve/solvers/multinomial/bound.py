@@ -84,7 +84,7 @@ def minimise_bound(
     """
     n, width = rows.shape
     classes = width - HEAD
-    capacity = 2 * classes + 12
+    capacity = 4 * classes + 24  # several times what was ever needed
     atoms = np.empty((capacity, width))
     supports = np.zeros((capacity, n if keep else 0))
     mu = np.zeros(capacity)
@@ -139,14 +139,7 @@ def minimise_bound(
         if steps > 1 and dot(atom, plain) - cut <= _SAME * abs(cut):
             break
         if used == capacity:
-            used -= 1
-            worst = 0
-            for j in range(capacity):
-                if mu[j] < mu[worst]:
-                    worst = j
-            mu[worst] = mu[used]
-            _copy(atoms[worst], atoms[used])
-            _copy(supports[worst], supports[used])
+            break
         _copy(atoms[used], atom)
         if keep:
             for i in range(n):
@@ -195,7 +188,7 @@ class MultinomialBound:
     n_steps: int
 
 
-def multinomial_bound(f: npt.ArrayLike, k: int, *, precision: float = 1e-6, max_steps: int = 500) -> MultinomialBound:
+def multinomial_bound(f: npt.ArrayLike, k: int, *, precision: float = 1e-6) -> MultinomialBound:
     """Minimise over p in the simplex the sum of the k largest h_i(p), psi(k) - K in the paper's terms.
 
     For every p and every S of k columns, G(S) <= sum of the k largest h_i(p).
@@ -208,8 +201,6 @@ def multinomial_bound(f: npt.ArrayLike, k: int, *, precision: float = 1e-6, max_
         Number of columns, 1 <= k; more than m means m.
     precision : float, default=1e-6
         Stop when bound - dual <= precision (bound - best gain met).
-    max_steps : int, default=500
-        Evaluations of the bound at most.
 
     Returns
     -------
@@ -227,10 +218,10 @@ def multinomial_bound(f: npt.ArrayLike, k: int, *, precision: float = 1e-6, max_
     k = min(int(k), len(prepared.types.type_of))
     if k < 1:
         raise ValueError(f"k must be at least 1; got {k}.")
-    limits = np.array([max_steps, -np.inf, precision, -np.inf])
+    limits = np.array([np.inf, -np.inf, precision, -np.inf])
     nothing, start = np.zeros(prepared.rows.shape[1]), np.zeros(len(shares))
     point, best, numbers, _ = minimise_bound(prepared.rows, units, k, nothing, shares, start, limits, False)
-    gains = dots(prepared.rows, direction(best, shares))
+    gains = dots(prepared.rows, widen(direction(best, shares), shares))
     moved = shares * np.exp(point)
     p = np.zeros(len(prepared.live))
     p[prepared.live] = moved / moved.sum()

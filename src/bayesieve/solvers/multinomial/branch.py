@@ -62,11 +62,15 @@ class Undecided:
 
 @dataclass(frozen=True)
 class _Node:
+    """A part of the search: units taken in any case, and types of which more may be taken."""
+
     upper: float
     rounding: float
-    fewest: Integers
-    most: Integers
     point: Floats
+    sure: Integers  # types with units taken in any case
+    sure_units: Integers
+    where: Integers  # types of which more may be taken
+    free: Integers
     mixture: Floats
 
 
@@ -77,7 +81,7 @@ class _Search:
         self.problem, self.taken, self.gain, self.tol = problem, taken, gain, tol
         self.slack = gain_slack(problem.base + sum_rows(problem.rows, taken))
         self.closed, self.rounding = -np.inf, 0.0
-        self.nodes = 0
+        self.nodes, self.spent = 0, 0.0
 
     def level(self, rounding: float) -> float:
         """Value below which a bound closes its node."""
@@ -85,51 +89,58 @@ class _Search:
         return self.gain + 0.9 * self.tol * max(self.gain, 0.0) + rounding + 0.25 * self.slack
 
     def offer(self, taken: Integers, point: Floats | None) -> None:
-        """Keep a support if it is better; improve it by exchanges first when a point is given."""
+        """Keep a support if it is better, after exchanges when a point is given that orders the types."""
         q = self.problem
         gain = sum_value(q.base + sum_rows(q.rows, taken), q.p)
-        if point is not None and gain > self.gain - 0.1 * abs(self.gain):
-            v = direction(point, q.p)
-            taken, gain = exchange_units(q.rows, q.units, taken, q.base, q.p, v)
-        if gain > self.gain:
-            self.taken, self.gain = taken, gain
+        if not gain > self.gain:
+            return
+        if point is not None:
+            taken, gain = exchange_units(q.rows, q.units, taken, q.base, q.p, direction(point, q.p))
+        self.taken, self.gain = taken, gain
 
     def close(self, upper: float, rounding: float) -> None:
         """Record the bound of a node that is not searched further."""
         self.closed = max(self.closed, upper)
         self.rounding = max(self.rounding, rounding)
 
-    def evaluate(self, fewest: Integers, most: Integers, start: Floats) -> _Node | None:
-        """Bound one node; None when that closes it."""
+    def evaluate(self, fewest: Integers, where: Integers, free: Integers, start: Floats) -> _Node | None:
+        """Bound the part that takes ``fewest`` units and up to ``free`` more; None when that closes it."""
         q = self.problem
-        free, k = most - fewest, q.k - int(fewest.sum())
-        room = int(free.sum())
+        k, room = q.k - int(fewest.sum()), int(free.sum())
         if k < 0 or k > room:
             return None
         self.nodes += 1
+        self.spent += max(1.0, len(where) / _ROOMY)
         if k == 0 or k == room:
-            leaf = fewest if k == 0 else most
+            leaf = fewest.copy()
+            leaf[where] += free if k else 0
             self.offer(leaf, None)
             total = q.base + sum_rows(q.rows, leaf)
             slack = gain_slack(total)
             self.close(sum_value(total, q.p) + slack, slack)
             return None
-        base = q.base + sum_rows(q.rows, fewest)
+        rows, base = q.rows[where], q.base + sum_rows(q.rows, fewest)
         limits = np.array([_STEPS, self.level(0.0), _SHARE, self.gain])
-        point, best, numbers, mixture = minimise_bound(q.rows, free, k, base, q.p, start, limits, True)
+        point, best, numbers, mixture = minimise_bound(rows, free, k, base, q.p, start, limits, True)
         upper, rounding = float(numbers[0]), float(numbers[1])
+        supports = [round_units(mixture, free, k)]
         if numbers[3] > self.gain:
-            gains = dots(q.rows, widen(direction(best, q.p), q.p))
-            self.offer(fewest + largest_units(gains, free, k)[0], point)
-        rounded = round_units(mixture, free, k)
-        if rounded.sum() == k:
-            self.offer(fewest + rounded, None)
+            supports.append(largest_units(dots(rows, widen(direction(best, q.p), q.p)), free, k)[0])
+        for support in supports:
+            if support.sum() == k:
+                taken = fewest.copy()
+                taken[where] += support
+                self.offer(taken, point)
         if upper <= self.level(rounding):
             self.close(upper, rounding)
             return None
         slack = (upper - self.gain + self.slack) * (1.0 + 8.0 * EPS) + 8.0 * EPS * abs(upper)
-        less, more = narrow_units(q.rows, free, k, widen(direction(point, q.p), q.p), slack)
-        return _Node(upper, rounding, fewest + less, fewest + more, point, fewest + mixture)
+        less, more = narrow_units(rows, free, k, widen(direction(point, q.p), q.p), slack)
+        fewest = fewest.copy()
+        fewest[where] += less
+        sure, left = np.flatnonzero(fewest), more > less
+        mixture = np.clip(mixture - less, 0.0, more - less)[left]
+        return _Node(upper, rounding, point, sure, fewest[sure], where[left], (more - less)[left], mixture)
 
 
 def branch(
@@ -169,28 +180,34 @@ def branch(
         Nodes bounded.
     """
     search = _Search(problem, taken, gain, tol)
-    allowed = max(1, min(max_nodes, _ROOMY * max_nodes // len(problem.units)))
     heap: list[tuple[float, int, _Node]] = []
     serial = 0
 
-    def add(fewest: Integers, most: Integers, point: Floats, above: float) -> None:
+    def add(fewest: Integers, where: Integers, free: Integers, point: Floats, above: float) -> None:
         nonlocal serial
-        node = search.evaluate(fewest, most, point)
+        node = search.evaluate(fewest, where, free, point)
         if node is not None:
             serial += 1
             heapq.heappush(heap, (-min(node.upper, above), serial, node))
 
-    add(np.zeros_like(problem.units), problem.units, start, np.inf)
-    while heap and search.nodes < allowed:
+    add(np.zeros_like(problem.units), np.arange(len(problem.units)), problem.units, start, np.inf)
+    while heap and search.spent < max_nodes:
         upper, node = -heap[0][0], heap[0][2]
         if upper <= search.level(node.rounding):
             break
         heapq.heappop(heap)
-        u, low = _split(node)
-        most, fewest = node.most.copy(), node.fewest.copy()
-        most[u], fewest[u] = low, low + 1
-        add(node.fewest, most, node.point, upper)
-        add(fewest, node.most, node.point, upper)
+        fewest = np.zeros_like(problem.units)
+        fewest[node.sure] = node.sure_units
+        if len(node.where) == 0:  # narrowed to one support
+            add(fewest, node.where, node.free, node.point, upper)
+            continue
+        j, low = _split(node)
+        free = node.free.copy()
+        free[j] = low
+        add(fewest, node.where[free > 0], free[free > 0], node.point, upper)
+        fewest[node.where[j]] += low + 1
+        free[j] = node.free[j] - low - 1
+        add(fewest, node.where[free > 0], free[free > 0], node.point, upper)
     if heap:
         search.close(-heap[0][0], max(entry[2].rounding for entry in heap))
     upper = max(search.closed, search.gain)
@@ -198,14 +215,13 @@ def branch(
 
 
 def _split(node: _Node) -> tuple[int, int]:
-    """Type to split and the most units of its lower half."""
-    inside = np.clip(node.mixture, node.fewest, node.most)
-    fraction = np.minimum(inside - np.floor(inside), np.ceil(inside) - inside)
-    u = int(np.argmax(fraction))
-    if fraction[u] > 1e-6:
-        return u, int(np.floor(inside[u]))
-    u = int(np.argmax(node.most - node.fewest))
-    return u, int((node.fewest[u] + node.most[u]) // 2)
+    """Place among the open types of the one to split, and the most units of its lower half."""
+    fraction = np.minimum(node.mixture - np.floor(node.mixture), np.ceil(node.mixture) - node.mixture)
+    j = int(np.argmax(fraction))
+    if fraction[j] > 1e-6:
+        return j, int(np.floor(node.mixture[j]))
+    j = int(np.argmax(node.free))
+    return j, int((node.free[j] - 1) // 2)
 
 
 @dataclass(frozen=True)
@@ -277,10 +293,10 @@ def branch_and_bound(
     left = int(k) - len(fixed)
     if not 0 <= left <= len(open_):
         raise ValueError(f"k={k} columns cannot be chosen: {len(fixed)} are in, {len(open_)} open.")
-    sure = np.ascontiguousarray(sums[:, fixed].T)
+    sure = np.array(sums[:, fixed].T, order="C")
     if left in (0, len(open_)):
         support = np.union1d(fixed, open_[:left])
-        chosen = np.ascontiguousarray(sums[:, support].T)
+        chosen = np.array(sums[:, support].T, order="C")
         gain, slack = exact_gain(chosen, np.ones(len(chosen), dtype=np.int64))
         return BranchResult(support, gain, gain + slack, slack, 0)
     types = group_columns(np.ascontiguousarray(sums[:, open_]), always=True)

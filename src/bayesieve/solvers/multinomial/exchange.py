@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve._jit import kernel
-from bayesieve.solvers.multinomial.centred import dots, sum_rows, sum_value
+from bayesieve.solvers.multinomial.centred import EPS, dots, sum_rows, sum_value
 
 __all__ = ["exchange_units", "round_units"]
 
@@ -15,6 +15,7 @@ Integers = npt.NDArray[np.int64]
 
 _NEAR = 64  # columns tried on each side of the threshold
 _PASSES = 200
+_NOISE = 16.0 * EPS  # of the sum of gains: an exchange must do better than rounding
 
 
 @kernel
@@ -67,17 +68,12 @@ def exchange_units(
         outgoing = _nearest(gains, taken > 0)
         incoming = _nearest(-gains, taken < units)
         value, u, w = _best_exchange(rows, outgoing, incoming, total, p)
-        if not value > gain:
+        if not value > gain + _NOISE * total[0]:
             break
         taken[u] -= 1
         taken[w] += 1
         total = base + sum_rows(rows, taken)
-        previous, gain = gain, sum_value(total, p)
-        if not gain > previous:  # rounding alone made it look better
-            taken[u] += 1
-            taken[w] -= 1
-            gain = previous
-            break
+        gain = sum_value(total, p)
     return taken, gain
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve._jit import kernel
-from bayesieve.solvers.multinomial.centred import EPS, centre_rows, direction, dots
+from bayesieve.solvers.multinomial.centred import EPS, centre_rows, direction, dots, widen
 from bayesieve.solvers.multinomial.problem import checked_sums
 from bayesieve.solvers.multinomial.select import largest_units
 
@@ -67,8 +67,8 @@ def fix_by_bound(f: npt.ArrayLike, k: int, p: npt.ArrayLike, gain: float) -> tup
     (array([ True,  True, False, False]), array([False, False,  True,  True]))
     """
     p = np.array(p, dtype=np.float64)
-    rows = centre_rows(np.ascontiguousarray(checked_sums(f).T), p)
-    v = direction(np.zeros(len(p)), p, True)
+    rows = centre_rows(np.array(checked_sums(f).T, order="C"), p)
+    v = widen(direction(np.zeros(len(p)), p), p)
     units = np.ones(len(rows), dtype=np.int64)
     gains = dots(rows, v)
     upper = float(gains[largest_units(gains, units, k)[0] > 0].sum()) * (1.0 + len(units) * EPS)

@@ -33,7 +33,7 @@ def gain_constants(f: npt.ArrayLike) -> Floats:
     >>> gain_constants([[2.0, 3.0], [2.0, 0.0]])
     array([-2.77258872,  0.        ])
     """
-    return _constants(np.ascontiguousarray(checked_sums(f).T))
+    return _constants(np.array(checked_sums(f).T, order="C"))
 
 
 def feature_gains(f: npt.ArrayLike, p: npt.ArrayLike) -> Floats:
@@ -58,7 +58,7 @@ def feature_gains(f: npt.ArrayLike, p: npt.ArrayLike) -> Floats:
     >>> feature_gains([[2.0, 3.0], [2.0, 0.0]], [0.5, 0.5])
     array([0.        , 2.07944154])
     """
-    columns = np.ascontiguousarray(checked_sums(f).T)
+    columns = np.array(checked_sums(f).T, order="C")
     return np.array(centre_rows(columns, np.array(p, dtype=np.float64))[:, 0])
 
 

@@ -78,7 +78,7 @@ def group_columns(f: Floats, *, always: bool = False) -> ColumnTypes:
             sample = _read_only(f[:, :: m // _SAMPLE])
             if len(_group(sample)[0]) > 2 * sample.shape[1] // 3:
                 every = np.arange(m, dtype=np.int32)
-                return ColumnTypes(np.ascontiguousarray(f.T), np.ones(m, dtype=np.int64), every, merged=False)
+                return ColumnTypes(np.array(f.T, order="C"), np.ones(m, dtype=np.int64), every, merged=False)
         columns, multiplicity, type_of = _group(_read_only(f))
     return ColumnTypes(columns, multiplicity, type_of, merged=True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.solvers.multinomial.centred import EPS, centre_rows, sum_rows, sum_value
+from bayesieve.solvers.multinomial.centred import EPS, HEAD, centre_rows, sum_rows, sum_value
 from bayesieve.solvers.multinomial.problem import checked_sums
 
 __all__ = ["exact_gain", "gain_slack", "support_gain", "support_log_theta"]
@@ -16,7 +16,7 @@ Integers = npt.NDArray[np.int64]
 
 def gain_slack(total: Floats) -> float:
     """Bound on the rounding error of the gain of a set whose centred rows sum to ``total``."""
-    classes = len(total) - 3
+    classes = len(total) - HEAD
     return float((classes + 24.0) * EPS * (total[0] + total[2]))
 
 
@@ -53,7 +53,7 @@ def support_gain(f: npt.ArrayLike, support: npt.ArrayLike) -> float:
     >>> round(support_gain([[9.0, 1.0, 5.0], [1.0, 8.0, 5.0]], [0, 1]), 4)
     6.7531
     """
-    columns = np.ascontiguousarray(checked_sums(f)[:, np.asarray(support, dtype=np.intp)].T)
+    columns = np.array(checked_sums(f)[:, np.asarray(support, dtype=np.intp)].T, order="C")
     return exact_gain(columns, np.ones(len(columns), dtype=np.int64))[0]
 
 

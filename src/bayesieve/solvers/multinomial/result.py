@@ -27,7 +27,7 @@ class MultinomialSolution:
     certified : bool
         Whether gap <= tol upper_gain + rounding.
     p : ndarray of shape (C,)
-        Class shares at which the bound was lowest.
+        Class shares at which the bound was lowest before branching.
     n_bound_steps : int
         How often the bound was evaluated before branching.
     n_nodes : int

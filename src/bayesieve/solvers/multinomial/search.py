@@ -35,7 +35,7 @@ _STEPS = 100
 _SHARE = 0.05  # of the gap, that a round may leave between its bound and the lowest one
 _MANY = 200_000  # types above which a step is dear: columns are fixed after a few steps already
 _STEPS_MANY = 3
-_KEEP = 100_000  # types above which the mixture of supports would cost too much memory
+_KEEP = 100_000  # types above which mixtures of supports cost too much memory, and branching is hopeless
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,25 @@ class _State:
 
 
 def search(prepared: Prepared, k: int, certify: bool, tol: float, max_nodes: int) -> Found:
-    """Find the best k columns, 2 <= k <= m."""
+    """Find the best k columns, 2 <= k <= m.
+
+    Every round minimises the bound over p, improves the best support by exchanges, drops what the bound decides and
+    centres the rest at the new p. When a round decides little, branch and bound takes over.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        The class sums.
+    k : int
+        Number of columns.
+    certify, tol, max_nodes
+        As in :func:`bayesieve.solvers.multinomial.solve_multinomial`.
+
+    Returns
+    -------
+    Found
+        Best support met, and the bound.
+    """
     columns, units = prepared.types.columns, prepared.types.multiplicity
     state = _State(np.zeros_like(units), np.arange(len(units)), np.zeros_like(units))
     p = prepared.shares
@@ -120,14 +138,14 @@ def search(prepared: Prepared, k: int, certify: bool, tol: float, max_nodes: int
             state.gain, state.slack = exact_gain(*_chosen(columns, state.taken))
             state.upper, state.rounding = state.gain + state.slack, 0.0
             return _found(prepared, state, lowest)
-        if not prepared.types.merged and len(state.open) < before // 2:
+        if not prepared.types.merged:
             return _regrouped(prepared, state, k, certify, tol, max_nodes, lowest)
         p = _shifted(problem.p, point)
         problem = _centred(columns, state, left[keep], k_left, p)
         delta = np.zeros(len(p))
         if not many and len(problem.units) > 0.8 * before:
             break
-    if certify:
+    if certify and len(problem.units) <= _KEEP:
         _branch(state, problem, delta, tol, max_nodes)
         state.gain, state.slack = exact_gain(*_chosen(columns, state.taken))
     return _found(prepared, state, lowest)
