@@ -4,7 +4,7 @@ Every Numba function of the package carries one of the two decorators of this fi
 
 - :func:`kernel` compiles one serial function that releases the GIL. Kernels may call kernels.
 - :func:`parallel_kernel` compiles two twins of a function that uses ``prange``, a serial and a parallel one, and
-  picks at call time. The twins give the same bits: a kernel may only split work whose parts do not meet.
+  picks at call time: the parallel one for large arrays where threads are safe. The twins give the same bits: a kernel may only split work whose parts do not meet.
 
 No kernel is compiled with ``fastmath``: bounds and ties depend on the order of additions.
 """
@@ -24,6 +24,9 @@ from numpy.typing import NDArray
 __all__ = ["kernel", "parallel_kernel", "read_only", "runs_parallel"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+# Entering a parallel region costs some ten microseconds, and milliseconds when other programs keep a core busy.
+_WORTH_A_THREAD = 1 << 16
 
 _in_forked_child = False
 
@@ -97,7 +100,8 @@ def parallel_kernel(function: Function) -> Function:
     parallel = _compile(_renamed(function, "parallel"), parallel=True)
 
     def choose(*arguments: Any) -> Any:
-        return (parallel if runs_parallel() else serial)(*arguments)
+        large = any(isinstance(a, np.ndarray) and a.size >= _WORTH_A_THREAD for a in arguments)
+        return (parallel if large and runs_parallel() else serial)(*arguments)
 
     choose.__name__, choose.__qualname__ = function.__name__, function.__qualname__
     choose.__doc__, choose.__module__ = function.__doc__, function.__module__
