@@ -254,8 +254,13 @@ def multinomial_vertex(f: np.ndarray, k: int, p: np.ndarray) -> np.ndarray:
 # ---------------------------------------------------------------- hybrid
 
 
-def left_out_evidence(X, y, weights, regions, alpha, normalize, supports=None, leave_out=True) -> np.ndarray:
-    """Evidence (n, R, C) relative to the first class, from one complete refit for every row."""
+def left_out_evidence(
+    X, y, weights, regions, alpha, normalize, supports=None, leave_out=True, shared=False
+) -> np.ndarray:
+    """Evidence (n, R, C) relative to the first class, from one complete refit for every row.
+
+    With ``shared`` the i-th free columns of all regions are the same word, counted together.
+    """
     X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
     labels = np.unique(y)
     evidence = np.zeros((len(X), len(regions), len(labels)))
@@ -269,7 +274,10 @@ def left_out_evidence(X, y, weights, regions, alpha, normalize, supports=None, l
             if length == 0:
                 continue
             for c, label in enumerate(labels):
-                counts = alpha + np.array([(rest * X[:, i])[y == label].sum() for i in free])
+                words = (
+                    zip(*(regions if supports is None else supports), strict=True) if shared else ([i] for i in free)
+                )
+                counts = alpha + np.array([sum((rest * X[:, i])[y == label].sum() for i in same) for same in words])
                 likelihood = sum(x[i] * np.log(count / counts.sum()) for i, count in zip(free, counts, strict=True))
                 evidence[j, r, c] = likelihood / length if normalize else likelihood
     return evidence - evidence[:, :, :1]

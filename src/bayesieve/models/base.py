@@ -145,6 +145,22 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
         """Turn such a sum into the final scores: add the prior, settle what no feature decides."""
         raise NotImplementedError
 
+    def _linear_parts(self) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+        """Weights (C, k) and constants (C, k) of the features, and what their company adds to all weights (C,).
+
+        None where scores are not linear in the values that :meth:`_values_of` gives, or not finite. The weights and
+        constants of a feature do not depend on the other features chosen.
+        """
+        return None
+
+    def _values_of(self, X: Any) -> Any:
+        """Values that a linear rule multiplies: those of X, or binarised."""
+        return X
+
+    def _objective_without(self, dropped: float) -> float:
+        """Objective of a nested model that loses features worth ``dropped`` in all."""
+        return self.objective_ - dropped
+
     def _check_values(self, X: Any) -> None:
         """Refuse values that the model cannot take; by default every finite value is fine."""
 
@@ -253,14 +269,19 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
             msg = f"statistics must be a ClassStatistics, not {type(statistics).__name__}."
             raise TypeError(msg)
         with self._unchanged_on_failure():
-            self._check_statistics(statistics)
-            self._check_classes(statistics.classes)
-            self.n_features_in_ = statistics.n_features
-            self.__dict__.pop("feature_names_in_", None)
-            if statistics.feature_names is not None:
-                self.feature_names_in_ = statistics.feature_names
+            self._describe(statistics)
             self._adopt(statistics)
         return self
+
+    def _describe(self, statistics: ClassStatistics) -> None:
+        """Take from class sums what is known before solving: width, names, classes."""
+        self._check_statistics(statistics)
+        self._check_classes(statistics.classes)
+        self.n_features_in_ = statistics.n_features
+        self.__dict__.pop("feature_names_in_", None)
+        if statistics.feature_names is not None:
+            self.feature_names_in_ = statistics.feature_names
+        self.classes_, self.class_count_ = statistics.classes, statistics.class_count
 
     def compact(self) -> Self:
         """Let go of the class sums, which a model trained by ``partial_fit`` keeps and pickles.
@@ -406,8 +427,14 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
 
     def _scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)
+        return self._scores_of_checked(self._checked_rows(X))
+
+    def _checked_rows(self, X: Any) -> Any:
         X = validate_data(self, X, accept_sparse=("csr", "csc"), reset=False)
         self._check_values(X)
+        return X
+
+    def _scores_of_checked(self, X: Any) -> FloatArray:
         columns = self._columns_read(X)
         return self._scores_on_support(columns.tocsr() if sp.issparse(columns) else columns)
 

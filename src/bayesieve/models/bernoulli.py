@@ -79,8 +79,11 @@ class BernoulliModel(LinearRuleMixin, DecisionMixin, ProbabilityMixin, SparseCla
                 )
                 raise ValueError(msg)
 
+    def _values_of(self, X: Any) -> Any:
+        return _binarized(X, self.binarize)
+
     def _partial_scores(self, X: Any) -> FloatArray:
-        return linear_scores(_binarized(X, self.binarize), self.support_log_prob_, self.support_log_absence_prob_)
+        return linear_scores(self._values_of(X), self.support_log_prob_, self.support_log_absence_prob_)
 
     def _linear_rule(self) -> tuple[FloatArray, FloatArray]:
         present, absent = self.support_log_prob_, self.support_log_absence_prob_
@@ -179,6 +182,12 @@ class SparseBernoulliNB(BernoulliModel):
     """
 
     _nested: ClassVar[bool] = True
+
+    def _linear_parts(self) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+        present, absent = self.support_log_prob_, self.support_log_absence_prob_
+        if not (np.isfinite(present).all() and np.isfinite(absent).all()):
+            return None
+        return present - absent, absent, np.zeros(len(present))
 
     def __init__(
         self,

@@ -166,6 +166,7 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
     gap_: float
     certified_: bool
     n_nodes_: int
+    _log_scale: FloatArray
 
     def __init__(
         self,
@@ -226,6 +227,7 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
             if chosen.any()
             else np.zeros(chosen.shape[1]),
             "support_log_prob_": support_log_theta(f, solution.support),
+            "_log_scale": _log_scale(chosen, f),
             "objective_": solution.objective,
             "upper_bound_": solution.upper_bound,
             "pooled_objective_": solution.pooled_objective,
@@ -236,6 +238,12 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
 
     def _check_values(self, X: Any) -> None:
         check_non_negative(X, type(self).__name__)
+
+    def _linear_parts(self) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+        weights = self.support_log_prob_ - self._log_scale[:, np.newaxis]
+        if not np.isfinite(weights).all():
+            return None
+        return weights, np.zeros_like(weights), self._log_scale
 
     def _partial_scores(self, X: Any) -> FloatArray:
         return linear_scores(X, self.support_log_prob_)
@@ -251,3 +259,11 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
         tags.input_tags.positive_only = True
         tags.classifier_tags.poor_score = True  # as MultinomialNB
         return tags
+
+
+def _log_scale(chosen: FloatArray, f: FloatArray) -> FloatArray:
+    """log theta_ci - log f_ci on the support, which is log(B / N) - log B_c for all its features."""
+    by_class = chosen.sum(axis=1)
+    with np.errstate(divide="ignore"):
+        scale: FloatArray = np.log(by_class.sum() / f.sum()) - np.log(by_class)
+    return scale

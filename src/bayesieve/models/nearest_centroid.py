@@ -203,6 +203,9 @@ class SparseNearestCentroid(LinearRuleMixin, DecisionMixin, SparseClassifier):
 
     # ------------------------------------------------------------------ both
 
+    def _objective_without(self, dropped: float) -> float:
+        return self.objective_ + dropped  # a distance, which is minimised
+
     def _state(
         self,
         support: IndexArray,
@@ -254,8 +257,9 @@ class SparseNearestCentroid(LinearRuleMixin, DecisionMixin, SparseClassifier):
     def _partial_scores(self, X: Any) -> FloatArray:
         if self.metric == "manhattan":
             return -_absolute_distances(X, self.support_centers_, self.support_deviation_)
-        weights, constant = self._linear_terms()
-        return np.asarray(X @ weights.T) + constant
+        weights, constants = self._linear_terms()
+        scores: FloatArray = np.asarray(X @ weights.T) + constants.sum(axis=1)
+        return scores
 
     def _combined(self, scores: FloatArray) -> FloatArray:
         if self.metric == "manhattan" and not _uniform(self.class_prior_):
@@ -275,8 +279,14 @@ class SparseNearestCentroid(LinearRuleMixin, DecisionMixin, SparseClassifier):
         if self.metric == "manhattan":
             msg = "The manhattan distance is not linear in x: there is no coef_ or intercept_. Use metric='euclidean'."
             raise AttributeError(msg)
-        weights, constant = self._linear_terms()
-        return weights, constant + self._log_prior()
+        weights, constants = self._linear_terms()
+        return weights, constants.sum(axis=1) + self._log_prior()
+
+    def _linear_parts(self) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+        if self.metric == "manhattan":
+            return None
+        weights, constants = self._linear_terms()
+        return weights, constants, np.zeros(len(weights))
 
     def _linear_terms(self) -> tuple[FloatArray, FloatArray]:
         """Minus the squared distance, less its part that no class changes: 2 (x - m)(theta_c - m) - (theta_c - m)^2.
@@ -287,7 +297,7 @@ class SparseNearestCentroid(LinearRuleMixin, DecisionMixin, SparseClassifier):
         middle = self.support_centers_[seen].mean(axis=0)
         offset = self.support_centers_ - middle
         weights = 2.0 * offset / self.support_deviation_**2
-        return weights, -(weights @ middle) - 0.5 * (weights * offset).sum(axis=1)
+        return weights, -weights * middle - 0.5 * weights * offset
 
 
 def _uniform(prior: FloatArray) -> bool:

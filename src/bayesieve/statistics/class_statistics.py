@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import reduce
 from typing import Any, Self
 
@@ -257,6 +257,39 @@ class ClassStatistics:
             for name in ("class_count", "feature_sum", "feature_square"):
                 summed[name], summed[f"{name}_error"] = _add_pairs(self, other, name)
         return type(self)(classes=self.classes, binarize=self.binarize, feature_names=self.feature_names, **summed)
+
+    def of_classes(self, kept: IndexArray, names: AnyArray, feature_names: AnyArray | None = None) -> Self:
+        """Keep some classes, under the labels given.
+
+        Parameters
+        ----------
+        kept : ndarray of int
+            Positions in ``classes``.
+        names : ndarray
+            Their new labels, sorted.
+        feature_names : ndarray of shape (m,), default=None
+            Column names of the result.
+
+        Returns
+        -------
+        ClassStatistics
+            The statistics of the rows of these classes.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from bayesieve import ClassStatistics
+        >>> three = ClassStatistics.from_data([[1.0], [2.0], [3.0]], [0, 1, 2])
+        >>> three.of_classes(np.array([0, 2]), np.array(["first", "last"])).feature_sum.ravel()
+        array([1., 3.])
+        """
+        arrays = {
+            field.name: value[kept]
+            for field in fields(self)
+            if field.name not in {"classes", "binarize", "feature_names"}
+            and (value := getattr(self, field.name)) is not None
+        }
+        return type(self)(classes=names, binarize=self.binarize, feature_names=feature_names, **arrays)
 
     def moments(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Means and variances of the features, computed without cancellation.
