@@ -1,6 +1,6 @@
 """Cross-validation and paths against what they replace, on IMDB counts (needs BAYESIEVE_DATA).
 
-    python benchmarks/selection.py            # the grid search is run once: it takes minutes
+python benchmarks/selection.py            # the grid search is run once: it takes minutes
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def main() -> None:
         row = cross_validation(estimator, X, y)
         print(
             f"10 folds, 20 k, 8 alpha, {estimator}: {row['ours_s']:.1f} s against {row['theirs_s']:.1f} s of "
-            f"GridSearchCV, {row['times faster']:.1f} times faster; largest difference of a mean score {row['worst']:.1e}"
+            f"GridSearchCV, {row['times faster']:.1f} times faster; worst difference of a mean score {row['worst']:.1e}"
         )
 
 

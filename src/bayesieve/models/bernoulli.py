@@ -204,13 +204,10 @@ class SparseBernoulliNB(BernoulliModel):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
 
-    def _feature_gains(self, statistics: ClassStatistics) -> FloatArray:
-        return bernoulli_gains(statistics.feature_sum, statistics.class_count, self.alpha)
-
     def _solve(self, statistics: ClassStatistics, ks: Sequence[int]) -> list[dict[str, Any]]:
         present, counts = statistics.feature_sum, statistics.class_count
         prior = class_log_prior(counts, self.class_prior, self.fit_prior)
-        gains = self._feature_gains(statistics)
+        gains = bernoulli_gains(present, counts, self.alpha)
         pooled = bernoulli_pooled_objective(present, counts, self.alpha)
         solutions = []
         for support in nested_supports(gains, ks):

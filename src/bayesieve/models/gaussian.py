@@ -139,10 +139,6 @@ class SparseGaussianNB(DecisionMixin, ProbabilityMixin, SparseClassifier):
         """
         return {"binarize": None, "squares": True}
 
-    def _feature_gains(self, statistics: ClassStatistics) -> FloatArray:
-        mean, within, overall = statistics.moments()
-        return gaussian_gains(statistics.class_count, mean, within, self._epsilon(overall), overall=overall)
-
     def _epsilon(self, overall: FloatArray) -> float:
         largest = float(overall.max())
         if largest == 0.0:

@@ -150,9 +150,6 @@ class SparseNearestCentroid(LinearRuleMixin, DecisionMixin, SparseClassifier):
 
     # ------------------------------------------------------------------ means
 
-    def _feature_gains(self, statistics: ClassStatistics) -> FloatArray:
-        return l2_center_gains(statistics.means()[statistics.class_count > 0])[0]
-
     def _solve(self, statistics: ClassStatistics, ks: Sequence[int]) -> list[dict[str, Any]]:
         counts = statistics.class_count
         seen = counts > 0

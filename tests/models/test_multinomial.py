@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.naive_bayes import MultinomialNB
+
+import naive
+from bayesieve import ClassStatistics, SparseMultinomialNB
+
+
+def counts_and_labels(seed=0, n=90, m=14, n_classes=3):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, n_classes, n)
+    return rng.poisson(0.5 + 0.8 * (y[:, np.newaxis] == np.arange(m) % n_classes)), y
+
+
+@pytest.mark.parametrize("alpha", [1.0, 0.3, 1e-3])
+@pytest.mark.parametrize("options", [{}, {"fit_prior": False}, {"class_prior": [0.2, 0.5, 0.3]}])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("build", [np.asarray, sp.csr_matrix, sp.csc_array])
+def test_all_features_equal_scikit_learn(alpha, options, weighted, build):
+    X, y = counts_and_labels()
+    weights = np.random.default_rng(0).random(len(y)) if weighted else None
+    ours = SparseMultinomialNB("all", alpha=alpha, **options).fit(build(X), y, sample_weight=weights)
+    theirs = MultinomialNB(alpha=alpha, **options).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(ours.support_log_prob_, theirs.feature_log_prob_, atol=1e-10)
+    np.testing.assert_allclose(ours.predict_joint_log_proba(build(X)), theirs.predict_joint_log_proba(X), atol=1e-10)
+    np.testing.assert_array_equal(ours.predict(build(X)), theirs.predict(X))
+    assert ours.certified_
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("fractional", [False, True])
+def test_no_support_of_that_size_is_better(n_classes, fractional):
+    for seed in range(8):
+        X, y = counts_and_labels(seed, m=8, n_classes=n_classes)
+        X = X * np.random.default_rng(seed).random(X.shape) if fractional else X
+        f = naive.class_sums(X, y)[2] + 1.0
+        best = naive.multinomial_best_gains(f)
+        for k in (1, 2, 4, 7, 8):
+            model = SparseMultinomialNB(k).fit(X, y)
+            gain = model.objective_ - model.pooled_objective_
+            assert gain == pytest.approx(float(best[k - 1]), rel=1e-9, abs=1e-9)
+            assert model.pooled_objective_ == pytest.approx(naive.multinomial_pooled(f), rel=1e-12)
+            assert model.upper_bound_ >= model.objective_
+            assert model.certified_
+            assert model.support_gains_.sum() == pytest.approx(gain, abs=1e-9)
+            assert len(model.support_) == k
+
+
+def test_probabilities_sum_to_one_with_the_pooled_rest():
+    X, y = counts_and_labels()
+    model = SparseMultinomialNB(5, alpha=0.5).fit(X, y)
+    pooled = X.sum(axis=0) + 3 * 0.5
+    rest = np.delete(pooled, model.support_).sum() / pooled.sum()
+    np.testing.assert_allclose(np.exp(model.support_log_prob_).sum(axis=1) + rest, 1.0)
+
+
+def uniform_problem(seed=3, m=60):
+    f = np.random.default_rng(seed).random((2, m))
+    return ClassStatistics(np.array([0, 1]), np.ones(2), f / f.sum(axis=1, keepdims=True))
+
+
+def test_what_is_not_proven_is_said():
+    statistics = uniform_problem()
+    with pytest.warns(ConvergenceWarning, match=r"max_nodes=0.*gap_="):
+        open_case = SparseMultinomialNB(5, alpha=0.0, max_nodes=0, tol=0.0).fit_statistics(statistics)
+    assert not open_case.certified_
+    assert open_case.gap_ > 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bound = SparseMultinomialNB(5, alpha=0.0, certify=False).fit_statistics(statistics)
+        proven = SparseMultinomialNB(5, alpha=0.0).fit_statistics(statistics)
+    assert bound.n_nodes_ == 0
+    assert proven.certified_
+    for model in (open_case, bound):
+        assert model.upper_bound_ >= proven.objective_ - 1e-12
+        assert model.objective_ <= proven.objective_ + 1e-12
+
+
+def test_without_smoothing_nothing_is_nan():
+    X = np.array([[3, 0, 1, 0], [2, 0, 0, 0], [0, 4, 1, 0], [0, 2, 1, 0]])
+    y = [0, 0, 1, 1]
+    model = SparseMultinomialNB(3, alpha=0.0).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), y)
+    both = np.array([[1, 1, 0, 0]])  # impossible in either class: the prior decides
+    np.testing.assert_allclose(model.predict_proba(both), [[0.5, 0.5]])
+    with pytest.raises(AttributeError, match="alpha > 0"):
+        _ = model.coef_
+
+
+def test_tf_idf():
+    texts = ["a good film", "good cast good film", "a bad film", "bad cast", "so bad"]
+    X = TfidfVectorizer(token_pattern=r"\w+").fit_transform(texts)
+    model = SparseMultinomialNB(2).fit(X, [1, 1, 0, 0, 0])
+    assert model.certified_
+    assert model.predict(X).tolist() == [1, 1, 0, 0, 0]
+
+
+def test_messages():
+    X, y = counts_and_labels()
+    with pytest.raises(ValueError, match=r"Negative values in data passed to SparseMultinomialNB.*SparseGaussianNB"):
+        SparseMultinomialNB().fit(-X, y)
+    with pytest.raises(ValueError, match="holds no counts"):
+        SparseMultinomialNB(2).fit(np.zeros((4, 3)), [0, 1, 0, 1])
+    with pytest.raises(ValueError, match="Number of priors must match"):
+        SparseMultinomialNB(2, class_prior=[0.5, 0.5]).fit(X, y)
+    with pytest.raises(ValueError, match="'alpha' parameter"):
+        SparseMultinomialNB(2, alpha=-1.0).fit(X, y)
