@@ -49,6 +49,12 @@ def test_frames_weights_and_medians():
     assert found.feature_names.tolist() == [f"c{i}" for i in found.support]
 
 
+def test_plot():
+    pytest.importorskip("matplotlib").use("Agg")
+    X, y = problem()
+    assert selection_stability(SparseBernoulliNB(k=6), X, y, n_subsamples=3).plot().ax_ is not None
+
+
 def test_messages():
     X, y = problem()
     with pytest.raises(TypeError, match="got LogisticRegression"):

@@ -134,9 +134,7 @@ class SparsityPath:
         """
         from bayesieve.plotting.sparsity_path import SparsityPathDisplay
 
-        return SparsityPathDisplay(self.ks, score=self.score, gain=self.gain, gap=self.gap, chosen_k=None).plot(
-            ax, **kwargs
-        )
+        return SparsityPathDisplay.from_path(self, ax=ax, **kwargs)
 
 
 def sparsity_path(

@@ -65,8 +65,7 @@ class SelectionStability:
         """
         from bayesieve.plotting.stability import StabilityDisplay
 
-        names = [f"x{i}" for i in self.support] if self.feature_names is None else list(self.feature_names)
-        return StabilityDisplay(names, self.frequency).plot(ax, **kwargs)
+        return StabilityDisplay.from_stability(self, ax=ax, **kwargs)
 
 
 def selection_stability(

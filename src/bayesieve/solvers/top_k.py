@@ -95,5 +95,7 @@ def nested_supports(gains: FloatArray, ks: Sequence[int]) -> list[IndexArray]:
     >>> nested_supports(np.array([1.0, 3.0, 2.0, 3.0, 2.0]), [1, 3])
     [array([1]), array([1, 2, 3])]
     """
+    if len(ks) == 1:
+        return [top_k(gains, ks[0])]
     order = ranking(gains, max(ks))
     return [np.sort(order[:k]) for k in ks]
