@@ -26,7 +26,7 @@ __all__ = ["kernel", "parallel_kernel", "read_only", "runs_parallel"]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Entering a parallel region costs some ten microseconds, and milliseconds when other programs keep a core busy.
-_WORTH_A_THREAD = 1 << 16
+_WORTH_A_THREAD = 1 << 19
 
 _in_forked_child = False
 

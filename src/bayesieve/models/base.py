@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import _safe_indexing, column_or_1d
 from sklearn.utils._param_validation import Interval, InvalidParameterError, RealNotInt, StrOptions
@@ -28,7 +28,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 from bayesieve._typing import AnyArray, FloatArray, IndexArray
 from bayesieve.statistics.class_statistics import ClassStatistics, check_weights, encode_labels
 
-__all__ = ["SparseClassifier", "resolve_k", "statistics_add"]
+__all__ = ["SparseClassifier", "check_ks", "resolve_k", "statistics_add"]
 
 
 def resolve_k(k: float | str, n_features: int) -> int:
@@ -63,6 +63,25 @@ def resolve_k(k: float | str, n_features: int) -> int:
             )
         return min(int(k), n_features)
     return max(1, int(k * n_features))
+
+
+def check_ks(estimator: SparseClassifier, ks: Sequence[Any]) -> None:
+    """Refuse a list of k that is empty or holds what makes no sense, in scikit-learn's wording.
+
+    Parameters
+    ----------
+    estimator : SparseClassifier
+        The classifier they are meant for; it is not changed.
+    ks : sequence
+        Numbers of features.
+    """
+    if not len(ks):
+        msg = "ks is empty: name at least one number of features."
+        raise ValueError(msg)
+    probe = clone(estimator)
+    for k in ks:
+        probe.k = k
+        probe._validate_params()
 
 
 def statistics_add(model: SparseClassifier) -> bool:

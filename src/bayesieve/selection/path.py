@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from bayesieve._typing import FloatArray, IndexArray, K
-from bayesieve.models.base import SparseClassifier, resolve_k
+from bayesieve.models.base import SparseClassifier, check_ks, resolve_k
 from bayesieve.selection.candidates import Candidates
 from bayesieve.selection.rules import auto_grid, elbow
 
@@ -189,12 +189,8 @@ def sparsity_path(
     model = clone(estimator)
     X, y, weights = model._checked_training_data(X, y, sample_weight, reset=True)
     wanted = auto_grid(X.shape[1]).tolist() if isinstance(ks, str) else list(ks)
-    for k in wanted:
-        clone(estimator).set_params(k=k)._validate_params()
+    check_ks(estimator, wanted)
     sizes = sorted({resolve_k(k, X.shape[1]) for k in wanted})
-    if not sizes:
-        msg = "ks is empty: name at least one number of features."
-        raise ValueError(msg)
     candidates = _trained(model, X, np.asarray(y), weights, sizes)
     score = None
     if X_val is not None:

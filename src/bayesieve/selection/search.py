@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from bayesieve._typing import AnyArray, FloatArray, IndexArray
-from bayesieve.models.base import SparseClassifier, resolve_k
+from bayesieve.models.base import SparseClassifier, check_ks, resolve_k
 from bayesieve.selection.candidates import Candidates
 from bayesieve.selection.folds import Split, training_statistics
 from bayesieve.selection.rules import auto_grid
@@ -247,11 +247,7 @@ class Search:
             The candidates.
         """
         wanted = auto_grid(n_features).tolist() if isinstance(self.ks, str) else list(self.ks)
-        if not wanted:
-            msg = "ks is empty: name at least one number of features."
-            raise ValueError(msg)
-        for k in wanted:  # scikit-learn's wording for what makes no sense
-            clone(self.final).set_params(k=k)._validate_params()
+        check_ks(self.final, wanted)
         grids = [{}] if not param_grid else [param_grid] if isinstance(param_grid, dict) else param_grid
         known = sorted(self.name(p) for p in self.final.get_params(deep=False) if p != "k")
         for name in {name for one in grids for name in one}:
