@@ -4,7 +4,8 @@ Every Numba function of the package carries one of the two decorators of this fi
 
 - :func:`kernel` compiles one serial function that releases the GIL. Kernels may call kernels.
 - :func:`parallel_kernel` compiles two twins of a function that uses ``prange``, a serial and a parallel one, and
-  picks at call time: the parallel one for large arrays where threads are safe. The twins give the same bits: a kernel may only split work whose parts do not meet.
+  picks at call time: the parallel one for large arrays where threads are safe. The twins give the same bits: a kernel
+  may only split work whose parts do not meet.
 
 No kernel is compiled with ``fastmath``: bounds and ties depend on the order of additions.
 """
