@@ -1,4 +1,4 @@
-"""Time of the multinomial solver on real text, class sums given, on one core after warm-up.
+"""Time of the multinomial solver on real text, class sums given, on one core after warm-up; and on very wide sums.
 
 Run ``BAYESIEVE_DATA=... python benchmarks/multinomial_solver.py``. The last column compares with the paper's primal
 point, the k largest gains at the lowest bound: how much more the certified support gains, in nats.
@@ -22,6 +22,7 @@ from bayesieve.solvers.multinomial import (
     MultinomialSolution,
     multinomial_bound,
     solve_multinomial,
+    solve_multinomial_path,
     support_gain,
 )
 
@@ -50,11 +51,34 @@ def timed(f: np.ndarray, k: int, repeats: int) -> tuple[float, MultinomialSoluti
     return statistics.median(seconds), solution
 
 
+def timed_path(f: np.ndarray, ks: np.ndarray, repeats: int) -> float:
+    """Median seconds of a whole grid."""
+    solve_multinomial_path(f, ks)
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        solve_multinomial_path(f, ks)
+        seconds.append(time.perf_counter() - start)
+    return statistics.median(seconds)
+
+
+def wide_sums(columns: int) -> dict[str, np.ndarray]:
+    """Class sums of very many columns: counts with the popularity of words, and tf-idf-like ones, all distinct."""
+    rng = np.random.default_rng(0)
+    tokens = (np.exp(rng.random(3 * columns) * np.log(columns)) - 1.0).astype(np.int64)
+    place = rng.permutation(columns)[tokens]
+    label = rng.integers(0, 2, len(tokens))
+    counts = np.stack([np.bincount(place[label == c], minlength=columns) for c in (0, 1)]) + 1.0
+    return {"counts": counts, "distinct": rng.gamma(0.3, 1.0, (2, columns)) + 1.0}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--columns", type=int, default=12_000_000, help="of the wide problems")
     options = parser.parse_args()
     folder = Path(os.environ["BAYESIEVE_DATA"])
+    threads = numba.get_num_threads()
     numba.set_num_threads(1)
 
     imdb = pl.read_parquet(folder / "imdb.parquet").filter(pl.col("split") == "train")
@@ -78,6 +102,24 @@ def main() -> None:
                 f"| {solution.gain:.4f} | {solution.gap:.1e} | {'yes' if solution.certified else 'no'} "
                 f"| {solution.gain - primal:.4f} |"
             )
+
+    print("\n| grid | milliseconds | per k |\n| --- | ---: | ---: |")
+    for name, f in (("IMDB, 2 classes", two), ("IMDB, 8 classes", eight), ("20 newsgroups", twenty)):
+        for size in (20, 40):
+            ks = np.unique(np.geomspace(10, f.shape[1] / 2, size).astype(int))
+            seconds = timed_path(f, ks, options.repeats)
+            print(f"| {name}, {len(ks)} values of k | {1e3 * seconds:.1f} | {1e3 * seconds / len(ks):.2f} |")
+
+    print("\n| columns | threads | k | seconds | certified |\n| --- | ---: | ---: | ---: | :---: |")
+    for name, f in wide_sums(options.columns).items():
+        for used in sorted({1, threads}):
+            numba.set_num_threads(used)
+            for k in (f.shape[1] // 1000, f.shape[1] // 10):
+                seconds, solution = timed(f, k, options.repeats)
+                print(
+                    f"| {f.shape[1]:,} {name} | {used} | {k} | {seconds:.3f} "
+                    f"| {'yes' if solution.certified else 'no'} |"
+                )
 
 
 if __name__ == "__main__":

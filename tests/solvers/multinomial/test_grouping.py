@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pytest
 
-from bayesieve.solvers.multinomial import grouping, search, solve_multinomial
+from bayesieve.solvers.multinomial import grouping, search, solve_multinomial, solve_multinomial_path, wide
 from bayesieve.solvers.multinomial.grouping import expand_types, group_columns
 
 
@@ -72,3 +72,53 @@ def test_repeated_columns_are_grouped_whatever_the_width(monkeypatch):
     monkeypatch.setattr(grouping, "_SAMPLE", 50)
     f = np.tile(np.random.default_rng(2).random((2, 10)), 30)
     assert group_columns(f).merged
+
+
+@pytest.mark.parametrize("passes", [12, 1])
+@pytest.mark.parametrize("classes", [2, 4])
+def test_columns_are_decided_in_one_pass_or_not_at_all(monkeypatch, classes, passes):
+    """A stand-in of few columns, or none at all: the answer is that of the search among all types."""
+    rng = np.random.default_rng(classes)
+    m = 200 if numba.config.DISABLE_JIT else 4000
+    f = rng.gamma(0.3, 1.0, (classes, m)) + 0.1
+    f[:, ::9] *= rng.pareto(1.0, (1, len(f[0, ::9]))) + 1.0
+    f[:, m // 2 : m // 2 + m // 20] = f[:, : m // 20]
+    ks = [2, 20, m // 10, m // 2, m - 1]
+    expected = solve_multinomial_path(f, ks)
+    for name, value in (("_ALWAYS", 0), ("_SAMPLE", 50)):
+        monkeypatch.setattr(grouping, name, value)
+    for name, value in (("_TOP", m // 20), ("_REST", m // 10), ("_CHUNK", 64), ("_PASSES", passes)):
+        monkeypatch.setattr(wide, name, value)
+    assert not group_columns(f).merged
+    for solution, one in zip(solve_multinomial_path(f, ks), expected, strict=True):
+        assert solution.certified
+        assert solution.gain == pytest.approx(one.gain, rel=1e-9)
+        assert solution.upper_gain >= one.gain * (1.0 - 1e-14)
+        assert solution.pooled_objective == pytest.approx(one.pooled_objective, rel=1e-12)
+        equal = [np.flatnonzero((f == f[:, [i]]).all(axis=0)) for i in solution.support]
+        assert all(np.isin(e[e < i], solution.support).all() for e, i in zip(equal, solution.support, strict=True))
+
+
+def test_chunks_of_columns_share_their_types(monkeypatch):
+    rng = np.random.default_rng(3)
+    f = rng.random((3, 90))[:, rng.integers(0, 90, 700)]
+    whole = group_columns(f)
+    monkeypatch.setattr(grouping, "_CHUNK", 64)
+    parts = group_columns(f)
+    assert (parts.columns == whole.columns).all()
+    assert parts.multiplicity.tolist() == whole.multiplicity.tolist()
+    assert parts.type_of.tolist() == whole.type_of.tolist()
+
+
+def test_twins_give_the_same_bits():
+    f = np.random.default_rng(4).gamma(0.3, 1.0, (2, 500)) + 0.1
+    p = f.sum(axis=1) / f.sum()
+    v, edges = wide._box(np.array([0.1, -0.1]), p, 0.01), np.array([0.05, 0.06, 0.001])
+    results = []
+    for twin in ("serial", "parallel"):
+        scores, parts, codes, sums = np.empty(500), np.empty((8, 2)), np.empty(500, np.int8), np.empty((8, 8))
+        getattr(wide._survey, twin)(f, p, 64, scores, parts)
+        getattr(wide._sift, twin)(f, p, 64, v, edges, codes, sums)
+        results.append([array.tolist() for array in (scores, parts, codes, sums)])
+        assert len(set(results[-1][2])) == 3
+    assert results[0] == results[1]

@@ -11,7 +11,7 @@ from bayesieve._jit import kernel
 from bayesieve.solvers.multinomial.centred import (
     EPS,
     HEAD,
-    add_row,
+    add_rows,
     direction,
     dot,
     dots,
@@ -20,18 +20,41 @@ from bayesieve.solvers.multinomial.centred import (
     sum_value,
     widen,
 )
-from bayesieve.solvers.multinomial.grouping import expand_types
 from bayesieve.solvers.multinomial.master import solve_mixture
-from bayesieve.solvers.multinomial.problem import checked_sums, prepare
 from bayesieve.solvers.multinomial.select import largest_units
 
-__all__ = ["MultinomialBound", "minimise_bound", "multinomial_bound"]
+__all__ = ["Undecided", "minimise_bound", "narrow_units"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 _SAME = 1e-13  # a support that cuts off no more than this of the bound ends the search
 _NEW = 0.9  # weight that the old supports keep when a new one enters
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """Types of which some units may be taken beside a part that is taken in any case.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (T, HEAD + C)
+        Centred rows of the types.
+    units : ndarray of shape (T,)
+        How many of each may be taken.
+    k : int
+        How many are taken.
+    base : ndarray of shape (HEAD + C,)
+        Sum of the rows taken in any case.
+    p : ndarray of shape (C,)
+        The centre of the rows.
+    """
+
+    rows: Floats
+    units: Integers
+    k: int
+    base: Floats
+    p: Floats
 
 
 @kernel
@@ -66,7 +89,8 @@ def minimise_bound(
         First point, as delta.
     limits : ndarray
         Largest number of steps; a level below which the bound need not go; the share of (bound - best gain) that may
-        remain between the bound and its minimum; the best gain known.
+        remain between the bound and its minimum; the best gain known; a number of types that is worth a stop, as soon
+        as the bound leaves no more undecided.
     keep : bool
         Also return the mixture of units, at the price of memory for every support kept.
 
@@ -78,7 +102,7 @@ def minimise_bound(
         delta at which the k largest have the highest gain.
     numbers : ndarray
         Lowest bound (widened), its rounding part, gain of the mixture (below the minimum of the bound, to rounding),
-        highest gain of a support met, steps.
+        highest gain of a support met, steps, 1 when it stopped because little is undecided.
     mixture : ndarray of shape (T,) or (0,)
         Units of each type in the best mixture.
     """
@@ -104,19 +128,14 @@ def minimise_bound(
     delta, point, best, trial = start.copy(), start.copy(), start.copy(), start.copy()
     upper, rounding, highest = np.inf, 0.0, -np.inf
     known = limits[3]
-    steps = 0
+    steps, few = 0, 0.0
     while steps < limits[0]:
         steps += 1
         plain = direction(delta, p)
         v = widen(plain, p)
-        taken = largest_units(dots(rows, v), units, k)[0]
-        atom = np.zeros(width)
-        lost = np.zeros(width)
-        for i in range(n):
-            if taken[i] > 0:
-                add_row(atom, lost, rows[i], float(taken[i]))
-        for j in range(width):
-            atom[j] += lost[j] + base[j]
+        gains = dots(rows, v)
+        taken, last, following = largest_units(gains, units, k)
+        atom = add_rows(base, rows, taken)
         value = dot(atom, v)
         if value < upper:
             upper = value
@@ -133,6 +152,13 @@ def minimise_bound(
             break
         if upper - rounding - lower <= limits[2] * (upper - known):
             break
+        if value == upper:
+            undecided = 0
+            for i in range(n):
+                undecided += int(gains[i] - following <= upper - known) & int(last - gains[i] <= upper - known)
+            if undecided <= limits[4]:
+                few = 1.0
+                break
         cut = -np.inf
         for j in range(used):
             cut = max(cut, dot(atoms[j], plain))
@@ -156,80 +182,24 @@ def minimise_bound(
     for j in range(used):
         for i in range(mixture.shape[0]):
             mixture[i] += mu[j] * supports[j, i]
-    return point, best, np.array([upper, rounding, lower, highest, float(steps)]), mixture
+    return point, best, np.array([upper, rounding, lower, highest, float(steps), few]), mixture
 
 
-@dataclass(frozen=True)
-class MultinomialBound:
-    """Upper bound psi(k) - K on the gain of every k columns.
+@kernel
+def narrow_units(rows: Floats, units: Integers, k: int, v: Floats, slack: float) -> tuple[Integers, Integers]:
+    """Fewest and most units of each type that a support may take without losing more than ``slack``.
 
-    Attributes
-    ----------
-    upper_gain : float
-        The bound, at p, its rounding error included: valid whether or not it is the lowest.
-    lower_gain : float
-        Value of the dual (columns taken in part): the lowest bound is not below it, to rounding.
-    rounding : float
-        How much of ``upper_gain`` is there for rounding.
-    p : ndarray of shape (C,)
-        Class shares at which the bound is taken.
-    support : ndarray of intp
-        The paper's primal point: the k columns with the largest gains at a p. At the lowest bound several columns often
-        tie for the last places; this is the best support met while p settled.
-    n_steps : int
-        How often the bound was evaluated.
+    At a point with k-th and (k+1)-th largest gains t and t', leaving out j units of a type with gain h > t' lowers the
+    bound by j (h - t') at least, and taking j more units of one with h < t lowers it by j (t - h).
     """
-
-    upper_gain: float
-    lower_gain: float
-    rounding: float
-    p: Floats
-    support: npt.NDArray[np.intp]
-    n_steps: int
-
-
-def multinomial_bound(f: npt.ArrayLike, k: int, *, precision: float = 1e-6) -> MultinomialBound:
-    """Minimise over p in the simplex the sum of the k largest h_i(p), psi(k) - K in the paper's terms.
-
-    For every p and every S of k columns, G(S) <= sum of the k largest h_i(p).
-
-    Parameters
-    ----------
-    f : array-like of shape (C, m)
-        Smoothed class sums, >= 0.
-    k : int
-        Number of columns, 1 <= k; more than m means m.
-    precision : float, default=1e-6
-        Stop when bound - dual <= precision (bound - best gain met).
-
-    Returns
-    -------
-    MultinomialBound
-        The bound and where it is taken.
-
-    Examples
-    --------
-    >>> bound = multinomial_bound([[9.0, 1.0, 5.0, 4.0], [1.0, 8.0, 5.0, 5.0]], 2)
-    >>> round(bound.upper_gain, 4), bound.support
-    (6.7531, array([0, 1]))
-    """
-    prepared = prepare(checked_sums(f))
-    units, shares = prepared.types.multiplicity, prepared.shares
-    k = min(int(k), len(prepared.types.type_of))
-    if k < 1:
-        raise ValueError(f"k must be at least 1; got {k}.")
-    limits = np.array([np.inf, -np.inf, precision, -np.inf])
-    nothing, start = np.zeros(prepared.rows.shape[1]), np.zeros(len(shares))
-    point, best, numbers, _ = minimise_bound(prepared.rows, units, k, nothing, shares, start, limits, False)
-    gains = dots(prepared.rows, widen(direction(best, shares), shares))
-    moved = shares * np.exp(point)
-    p = np.zeros(len(prepared.live))
-    p[prepared.live] = moved / moved.sum()
-    return MultinomialBound(
-        upper_gain=float(numbers[0]),
-        lower_gain=float(numbers[2]),
-        rounding=float(numbers[1]),
-        p=p,
-        support=expand_types(prepared.types.type_of, largest_units(gains, units, k)[0]),
-        n_steps=int(numbers[4]),
-    )
+    gains = dots(rows, v)
+    taken, last, following = largest_units(gains, units, k)
+    fewest, most = np.zeros_like(units), units.copy()
+    for i in range(units.shape[0]):
+        out = gains[i] - following
+        if taken[i] > 0 and out > 0.0 and slack < out * taken[i]:
+            fewest[i] = taken[i] - int(slack / out)
+        into = last - gains[i]
+        if taken[i] < units[i] and into > 0.0 and slack < into * (units[i] - taken[i]):
+            most[i] = taken[i] + int(slack / into)
+    return fewest, most

@@ -8,24 +8,23 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.solvers.multinomial.bound import minimise_bound
+from bayesieve.solvers.multinomial.bound import Undecided, minimise_bound, narrow_units
 from bayesieve.solvers.multinomial.centred import (
     EPS,
     centre_rows,
     direction,
     dots,
+    exact_gain,
+    gain_slack,
     sum_rows,
     sum_value,
     widen,
 )
 from bayesieve.solvers.multinomial.exchange import exchange_units, round_units
-from bayesieve.solvers.multinomial.fixing import narrow_units
-from bayesieve.solvers.multinomial.grouping import expand_types, group_columns
-from bayesieve.solvers.multinomial.primal import exact_gain, gain_slack
-from bayesieve.solvers.multinomial.problem import checked_sums
+from bayesieve.solvers.multinomial.grouping import checked_sums, expand_types, group_columns
 from bayesieve.solvers.multinomial.select import largest_units
 
-__all__ = ["BranchResult", "Undecided", "branch", "branch_and_bound"]
+__all__ = ["BranchResult", "branch", "branch_and_bound"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -33,31 +32,6 @@ Integers = npt.NDArray[np.int64]
 _STEPS = 60
 _SHARE = 0.05
 _ROOMY = 2_000  # a node over more types than this counts as several, which bounds time and memory
-
-
-@dataclass(frozen=True)
-class Undecided:
-    """Types of which some units may be taken beside a part that is taken in any case.
-
-    Attributes
-    ----------
-    rows : ndarray of shape (T, HEAD + C)
-        Centred rows of the types.
-    units : ndarray of shape (T,)
-        How many of each may be taken.
-    k : int
-        How many are taken.
-    base : ndarray of shape (HEAD + C,)
-        Sum of the rows taken in any case.
-    p : ndarray of shape (C,)
-        The centre of the rows.
-    """
-
-    rows: Floats
-    units: Integers
-    k: int
-    base: Floats
-    p: Floats
 
 
 @dataclass(frozen=True)
@@ -120,7 +94,7 @@ class _Search:
             self.close(sum_value(total, q.p) + slack, slack)
             return None
         rows, base = q.rows[where], q.base + sum_rows(q.rows, fewest)
-        limits = np.array([_STEPS, self.level(0.0), _SHARE, self.gain])
+        limits = np.array([_STEPS, self.level(0.0), _SHARE, self.gain, -1.0])
         point, best, numbers, mixture = minimise_bound(rows, free, k, base, q.p, start, limits, True)
         upper, rounding = float(numbers[0]), float(numbers[1])
         supports = [round_units(mixture, free, k)]

@@ -29,11 +29,13 @@ from bayesieve.solvers.divergence import divergence
 __all__ = [
     "EPS",
     "HEAD",
-    "add_row",
+    "add_rows",
     "centre_rows",
     "direction",
     "dot",
     "dots",
+    "exact_gain",
+    "gain_slack",
     "settle",
     "sum_rows",
     "sum_value",
@@ -123,26 +125,35 @@ def dots(rows: Floats, v: Floats) -> Floats:
 
 
 @kernel
-def add_row(total: Floats, lost: Floats, row: Floats, units: float) -> None:
-    """Add ``units`` times a row to a running total, keeping what rounding loses (Neumaier)."""
-    for j in range(total.shape[0]):
-        x = units * row[j]
-        s = total[j] + x
-        if abs(total[j]) >= abs(x):
-            lost[j] += (total[j] - s) + x
-        else:
-            lost[j] += (x - s) + total[j]
-        total[j] = s
+def sum_rows(rows: Floats, units: Integers) -> Floats:
+    """Sum of the rows, each taken ``units`` times, with what rounding loses added at the end."""
+    n, width = rows.shape
+    where, used = np.empty(n + 1, dtype=np.int64), 0
+    for i in range(n):
+        where[used] = i  # kept only if the place moves on: no branch to predict
+        used += int(units[i] > 0)
+    total, lost = np.zeros(width), np.zeros(width)
+    for a in range(used):
+        i = where[a]
+        times = float(units[i])
+        for j in range(width):
+            x = times * rows[i, j]
+            s = total[j] + x
+            back = s - total[j]
+            lost[j] += (total[j] - (s - back)) + (x - back)
+            total[j] = s
+    for j in range(width):  # Numba compiles loops sooner than expressions of arrays
+        total[j] += lost[j]
+    return total
 
 
 @kernel
-def sum_rows(rows: Floats, units: Integers) -> Floats:
-    """Sum of the rows, each taken ``units`` times, compensated."""
-    total, lost = np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
-    for i in range(rows.shape[0]):
-        if units[i] > 0:
-            add_row(total, lost, rows[i], float(units[i]))
-    return total + lost
+def add_rows(base: Floats, rows: Floats, units: Integers) -> Floats:
+    """``base`` plus the sum of the rows, each taken ``units`` times."""
+    total = sum_rows(rows, units)
+    for j in range(total.shape[0]):
+        total[j] += base[j]
+    return total
 
 
 @kernel
@@ -163,3 +174,22 @@ def settle(total: Floats, p: Floats, delta: Floats) -> None:
         expected = total[1] * p[c]
         ratio = total[HEAD + c] / expected if expected > 0.0 else 0.0
         delta[c] = min(max(math.log1p(ratio), _LOWEST), _HIGHEST) if ratio > -1.0 else _LOWEST
+
+
+def gain_slack(total: Floats) -> float:
+    """Bound on the rounding error of the gain of a set whose centred rows sum to ``total``."""
+    classes = len(total) - HEAD
+    return float((classes + 24.0) * EPS * (total[0] + total[2]))
+
+
+def exact_gain(columns: Floats, units: Integers) -> tuple[float, float]:
+    """Gain of columns (T, C), each taken ``units`` times, and a bound on its rounding error.
+
+    They are centred at their own class shares, where G(S) = sum of their gains h without any cancellation.
+    """
+    totals = (columns * units[:, None]).sum(axis=0)
+    if not totals.sum() > 0.0:
+        return 0.0, 0.0
+    p = totals / totals.sum()
+    total = sum_rows(centre_rows(columns, p), units)
+    return max(sum_value(total, p), 0.0), gain_slack(total)

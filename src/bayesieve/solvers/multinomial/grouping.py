@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
+import numba
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve._jit import kernel
+from bayesieve._jit import kernel, parallel_kernel, read_only
 
-__all__ = ["ColumnTypes", "expand_types", "group_columns"]
+__all__ = ["ColumnTypes", "checked_sums", "expand_types", "group_columns"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -18,6 +18,8 @@ Labels = npt.NDArray[np.int32]
 
 _SAMPLE = 1 << 16
 _ALWAYS = 1 << 20
+_CHUNK = 1 << 20  # columns that one thread groups at a time
+_FACTOR = -7046029254386353131  # 2^64 over the golden ratio, odd: spreads the bits of a product
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class ColumnTypes:
     Attributes
     ----------
     columns : ndarray of shape (T, C)
-        The distinct columns, one per row.
+        The distinct columns, one per row. Where grouping was given up, a view of the array.
     multiplicity : ndarray of shape (T,)
         How many columns of the array equal each of them.
     type_of : ndarray of shape (m,)
@@ -40,6 +42,20 @@ class ColumnTypes:
     multiplicity: Integers
     type_of: Labels
     merged: bool
+
+
+def checked_sums(f: npt.ArrayLike) -> Floats:
+    """Class sums as a C-ordered float64 array, or a ValueError that says what is wrong with them."""
+    sums = np.ascontiguousarray(f, dtype=np.float64)
+    if sums.ndim != 2 or sums.shape[0] == 0 or sums.shape[1] == 0:
+        raise ValueError(f"f must be a non-empty array of shape (classes, columns); got shape {sums.shape}.")
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = sums.sum()
+    if not np.isfinite(total) or sums.min() < 0.0:
+        raise ValueError("f must be non-negative and finite, and so must its sum.")
+    if total == 0.0:
+        raise ValueError("All counts are zero: there is nothing to choose from.")
+    return sums
 
 
 def group_columns(f: Floats, *, always: bool = False) -> ColumnTypes:
@@ -75,11 +91,11 @@ def group_columns(f: Floats, *, always: bool = False) -> ColumnTypes:
         raise ValueError(f"f has {m} columns; at most {np.iinfo(np.int32).max} are supported.")
     with np.errstate(over="ignore"):  # hashing overflows on purpose; uncompiled NumPy would warn
         if m > _ALWAYS and not always:
-            sample = _read_only(f[:, :: m // _SAMPLE])
-            if len(_group(sample)[0]) > 2 * sample.shape[1] // 3:
+            sample = read_only(f[:, :: m // _SAMPLE])
+            if len(_group(sample, sample.shape[1])[0]) > 2 * sample.shape[1] // 3:
                 every = np.arange(m, dtype=np.int32)
-                return ColumnTypes(np.array(f.T, order="C"), np.ones(m, dtype=np.int64), every, merged=False)
-        columns, multiplicity, type_of = _group(_read_only(f))
+                return ColumnTypes(f.T, np.broadcast_to(np.int64(1), m), every, merged=False)
+        columns, multiplicity, type_of = _group(read_only(f), _CHUNK)
     return ColumnTypes(columns, multiplicity, type_of, merged=True)
 
 
@@ -107,84 +123,140 @@ def expand_types(type_of: Labels, taken: Integers) -> npt.NDArray[np.intp]:
     return _expand(type_of, np.array(taken, dtype=np.int64))
 
 
-def _read_only(f: Floats) -> Floats:
-    view = np.ascontiguousarray(f).view()
-    view.flags.writeable = False
-    return view
-
-
 @kernel
-def _group(f: Floats) -> tuple[Floats, Integers, Labels]:
-    classes, m = f.shape
-    size, n = 1024, 0  # small tables stay in cache; the table doubles with the number of distinct columns
-    table = np.full(size, -1, dtype=np.int32)
-    columns = np.empty((size // 2, classes))
-    hashes = np.empty(size // 2, dtype=np.int64)
-    multiplicity = np.zeros(size // 2, dtype=np.int64)
-    type_of = np.empty(m, dtype=np.int32)
-    factor = np.int64(-7046029254386353131)
-    for i in range(m):
+def _group_until_full(
+    f: Floats,
+    begin: int,
+    stop: int,
+    n: int,
+    table: Integers,
+    columns: Floats,
+    type_of: Labels,
+    firsts: Labels,
+    multiplicity: Labels,
+) -> tuple[int, int]:
+    """Group columns from ``begin`` on until ``columns`` has no room for another type.
+
+    Returns where the walk ended and how many types there are. An entry of the table is a tag, whose lower bits give the
+    slot, and a type: one look decides.
+    """
+    classes, room = f.shape[0], columns.shape[0]
+    last = np.int64(table.shape[0] - 1)
+    for i in range(begin, stop):
         mixed = np.int64(0)
         for c in range(classes):
             bits = np.float64(f[c, i] + 0.0).view(np.int64)  # + 0.0 turns -0.0 into 0.0
-            mixed = (mixed ^ bits) * factor
-            mixed = mixed ^ (mixed >> np.int64(29))
-        slot = mixed & np.int64(size - 1)
-        found = -1
+            mixed = (mixed ^ bits) * np.int64(_FACTOR)
+            mixed = mixed ^ (mixed >> np.int64(32))
+        tag = mixed & np.int64(0x7FFFFFFF)
+        slot = tag & last
+        kind = np.int64(-1)
         while table[slot] >= 0:
-            t = table[slot]
-            if hashes[t] == mixed:
+            entry = table[slot]
+            if entry >> np.int64(32) == tag:
+                t = entry & np.int64(0xFFFFFFFF)
                 equal = True
                 for c in range(classes):
-                    if columns[t, c] != f[c, i]:
-                        equal = False
-                        break
+                    equal &= columns[t, c] == f[c, i]
                 if equal:
-                    found = t
+                    kind = t
                     break
-            slot = (slot + 1) & np.int64(size - 1)
-        if found < 0:
-            if n == size // 2:
-                size *= 2
-                columns = _longer(columns.reshape(-1), size // 2 * classes).reshape(size // 2, classes)
-                hashes = _longer(hashes, size // 2)
-                multiplicity = _longer(multiplicity, size // 2)
-                table = np.full(size, -1, dtype=np.int32)
-                for t in range(n):
-                    slot = hashes[t] & np.int64(size - 1)
-                    while table[slot] >= 0:
-                        slot = (slot + 1) & np.int64(size - 1)
-                    table[slot] = t
-                slot = mixed & np.int64(size - 1)
-                while table[slot] >= 0:
-                    slot = (slot + 1) & np.int64(size - 1)
-            found = n
-            table[slot] = n
-            hashes[n] = mixed
+            slot = (slot + 1) & last
+        if kind < 0:
+            if n == room:
+                return i, n
+            kind = np.int64(n)
+            table[slot] = (tag << np.int64(32)) | kind
             for c in range(classes):
-                columns[n, c] = f[c, i] + 0.0
+                columns[n, c] = f[c, i]
+            firsts[n] = i
+            multiplicity[n] = 0
             n += 1
-        multiplicity[found] += 1
-        type_of[i] = found
-    return columns[:n].copy(), multiplicity[:n].copy(), type_of
+        multiplicity[kind] += 1
+        type_of[i] = kind
+    return stop, n
 
 
 @kernel
-def _longer(old: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
-    new = np.zeros(size, dtype=old.dtype)
-    for i in range(old.shape[0]):
-        new[i] = old[i]
-    return new
+def _group_chunk(f: Floats, begin: int, stop: int, type_of: Labels, firsts: Labels, multiplicity: Labels) -> int:
+    """Group the columns from ``begin`` to ``stop`` by themselves; returns how many types there are.
+
+    Writes the type of every column, numbered by first appearance, to ``type_of``, the first columns and the
+    multiplicities of the types to ``firsts`` and ``multiplicity``, all from ``begin`` on. These could hold as many
+    types as there are columns; what is never touched takes no memory.
+    """
+    classes = f.shape[0]
+    size = 1024  # a small table stays in cache; it doubles with the number of types
+    n = int(np.int64(0))  # for a constant Numba would compile the walk once more
+    table, columns = np.full(size, -1, dtype=np.int64), np.empty((size // 2, classes))
+    i = begin
+    while True:
+        i, n = _group_until_full(f, i, stop, n, table, columns, type_of, firsts[begin:stop], multiplicity[begin:stop])
+        if i == stop:
+            return n
+        size *= 2
+        old_table, old_columns = table, columns
+        table, columns = np.full(size, -1, dtype=np.int64), np.empty((size // 2, classes))
+        for entry in old_table:
+            if entry >= 0:
+                slot = (entry >> np.int64(32)) & (size - 1)
+                while table[slot] >= 0:
+                    slot = (slot + 1) & (size - 1)
+                table[slot] = entry
+        for t in range(n):
+            for c in range(classes):
+                columns[t, c] = old_columns[t, c]
+
+
+@parallel_kernel
+def _group_chunks(
+    f: Floats, chunk: int, type_of: Labels, firsts: Labels, multiplicity: Labels, found: Integers
+) -> None:
+    """Group every chunk of columns; ``found`` gets the numbers of types."""
+    m = f.shape[1]
+    for part in numba.prange(found.shape[0]):
+        begin = part * chunk
+        found[part] = _group_chunk(f, begin, min(begin + chunk, m), type_of, firsts, multiplicity)
+
+
+def _group(f: Floats, chunk: int) -> tuple[Floats, Integers, Labels]:
+    """Distinct columns, multiplicities and the type of every column, by first appearance, whatever the chunks."""
+    m = f.shape[1]
+    type_of, firsts, multiplicity = (np.empty(m, dtype=np.int32) for _ in range(3))
+    found = np.zeros(max(-(-m // chunk), 1), dtype=np.int64)
+    if len(found) == 1:  # waking threads takes longer than most problems
+        found[0] = _group_chunk(f, 0, m, type_of, firsts, multiplicity)
+    else:
+        _group_chunks(f, chunk, type_of, firsts, multiplicity, found)
+    places = np.concatenate([np.arange(n) + part * chunk for part, n in enumerate(found)])
+    columns, units = np.array(f[:, firsts[places]].T, order="C") + 0.0, multiplicity[places].astype(np.int64)
+    if len(found) == 1:
+        return columns, units, type_of
+    # The same type in several chunks: group the types of all chunks.
+    distinct, _, joint = _group(read_only(columns.T), len(columns))
+    _relabel(type_of, chunk, joint, np.cumsum(found) - found)
+    total = np.zeros(len(distinct), dtype=np.int64)
+    np.add.at(total, joint, units)
+    return distinct, total, type_of
+
+
+@kernel
+def _relabel(type_of: Labels, chunk: int, joint: Labels, starts: Integers) -> None:
+    for part in range(starts.shape[0]):
+        for i in range(part * chunk, min((part + 1) * chunk, type_of.shape[0])):
+            type_of[i] = joint[starts[part] + type_of[i]]
 
 
 @kernel
 def _expand(type_of: Labels, taken: Integers) -> npt.NDArray[np.intp]:
-    chosen = np.empty(taken.sum(), dtype=np.intp)
+    total = taken.sum()
+    chosen = np.empty(total + 1, dtype=np.intp)
     n = 0
     for i in range(type_of.shape[0]):
-        t = type_of[i]
-        if taken[t] > 0:
-            taken[t] -= 1
-            chosen[n] = i
-            n += 1
-    return chosen
+        chosen[n] = i  # kept only if the place moves on: no branch to predict
+        wanted = int(taken[type_of[i]] > 0)
+        taken[type_of[i]] -= wanted
+        n += wanted
+        if n == total:
+            break
+    return chosen[:total]

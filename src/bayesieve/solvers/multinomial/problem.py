@@ -7,10 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from bayesieve.solvers.divergence import xlogx
 from bayesieve.solvers.multinomial.centred import EPS, HEAD, centre_rows
 from bayesieve.solvers.multinomial.grouping import ColumnTypes, group_columns
+from bayesieve.solvers.multinomial.wide import StandIn, stand_in, survey
 
-__all__ = ["Prepared", "checked_sums", "prepare"]
+__all__ = ["Prepared", "prepare"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -32,7 +34,9 @@ class Prepared:
     shares : ndarray of shape (C',)
         Their shares of all counts.
     rows : ndarray of shape (T, HEAD + C')
-        The distinct columns centred at the shares.
+        The distinct columns centred at the shares; none where grouping was given up.
+    stand_in : StandIn
+        Where grouping was given up: a small problem like this one.
     pooled : float
         K, the log-likelihood with no column free.
     proportional : bool
@@ -44,39 +48,31 @@ class Prepared:
     types: ColumnTypes
     shares: Floats
     rows: Floats
+    stand_in: StandIn
     pooled: float
     proportional: bool
 
 
-def checked_sums(f: npt.ArrayLike) -> Floats:
-    """Class sums as a C-ordered float64 array, or a ValueError that says what is wrong with them."""
-    sums = np.ascontiguousarray(f, dtype=np.float64)
-    if sums.ndim != 2 or sums.shape[0] == 0 or sums.shape[1] == 0:
-        raise ValueError(f"f must be a non-empty array of shape (classes, columns); got shape {sums.shape}.")
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = sums.sum()
-    if not np.isfinite(total) or sums.min() < 0.0:
-        raise ValueError("f must be non-negative and finite, and so must its sum.")
-    if total == 0.0:
-        raise ValueError("All counts are zero: there is nothing to choose from.")
-    return sums
-
-
-def prepare(f: Floats, *, always_group: bool = False) -> Prepared:
+def prepare(f: Floats) -> Prepared:
     """Group the columns of checked class sums and centre them at the class shares."""
     totals = f.sum(axis=1)
     live = totals > 0.0
     if not live.all():
         f, totals = np.ascontiguousarray(f[live]), totals[live]
-    types = group_columns(f, always=always_group)
-    total = totals.sum()
+    types = group_columns(f)
+    total = float(totals.sum())
     shares = totals / total
+    if not types.merged:
+        scores, entropy, proportional = survey(f, shares)
+        few = stand_in(f, shares, scores)
+        return Prepared(f, live, types, shares, few.rows[:0], few, entropy - xlogx(total), proportional)
     rows = centre_rows(types.columns, shares)
     g = rows[:, 1]
     used = g > 0.0
     pooled = float((types.multiplicity[used] * g[used] * np.log(g[used] / total)).sum())
     proportional = bool((rows[:, 2] <= _PROPORTIONAL * g).all()) and _all_proportional(types.columns, rows)
-    return Prepared(f, live, types, shares, rows, pooled, proportional)
+    few = StandIn(rows[:0], types.multiplicity[:0])
+    return Prepared(f, live, types, shares, rows, few, pooled, proportional)
 
 
 def _all_proportional(columns: Floats, rows: Floats) -> bool:

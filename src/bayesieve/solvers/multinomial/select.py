@@ -12,8 +12,9 @@ __all__ = ["kth_largest", "largest_units"]
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
-_SAMPLED = 20_000  # above this many values a sample brackets the threshold first
-_SAMPLE = 2_048
+_FEW = 200  # up to this many values a histogram does not pay
+_BUCKETS = 2048
+_SHIFT = 46  # bits of a double below the leading ones that make its bucket
 
 
 @kernel
@@ -54,51 +55,40 @@ def kth_largest(values: Floats, units: Integers, k: int) -> tuple[float, int]:
 
 
 @kernel
-def _bracket(values: Floats, units: Integers, k: int) -> tuple[float, float]:
-    """Two values that the k-th largest very likely lies between, from a spread-out sample."""
-    n = values.shape[0]
-    step = n // _SAMPLE
-    sample, weights = np.empty(_SAMPLE), np.empty(_SAMPLE, dtype=np.int64)
-    total = 0
-    for j in range(_SAMPLE):
-        sample[j], weights[j] = values[j * step], units[j * step]
-        total += weights[j]
-    everything = 0
-    for i in range(n):
-        everything += units[i]
-    share = k / everything
-    middle = share * total
-    margin = 3.0 * np.sqrt(share * (1.0 - share) * total * (total / _SAMPLE)) + 4.0 * total / _SAMPLE
-    low, high = -np.inf, np.inf
-    if middle + margin < total:
-        low = kth_largest(sample.copy(), weights.copy(), max(int(middle + margin), 1))[0]
-    if middle - margin >= 1.0:
-        high = kth_largest(sample, weights, int(middle - margin))[0]
-    return low, high
+def _bucket(x: float, first: int) -> int:
+    """Bucket of a value by its exponent and leading bits, 64 to an octave: no logarithm, no unpredictable branch."""
+    bits = np.float64(max(x, 0.0)).view(np.int64)
+    return int(max((bits >> np.int64(_SHIFT)) - first, np.int64(0)))
 
 
 @kernel
 def _threshold(values: Floats, units: Integers, k: int) -> tuple[float, int]:
+    """The k-th largest value and how many units lie above it: a histogram first, then its decisive bucket."""
     n = values.shape[0]
-    if n > _SAMPLED:
-        low, high = _bracket(values, units, k)
-        above, inside, between = 0, 0, 0
-        for i in range(n):
-            if values[i] > high:
-                above += units[i]
-            elif values[i] >= low:
-                between += 1
-                inside += units[i]
-        if above < k <= above + inside:
-            some, weights = np.empty(between), np.empty(between, dtype=np.int64)
-            j = 0
-            for i in range(n):
-                if low <= values[i] <= high:
-                    some[j], weights[j] = values[i], units[i]
-                    j += 1
-            threshold, over = kth_largest(some, weights, k - above)
-            return threshold, above + over
-    return kth_largest(values.copy(), units.copy(), k)
+    if n <= _FEW:
+        return kth_largest(values.copy(), units.copy(), k)
+    top = 0.0
+    for i in range(n):
+        top = max(top, values[i])
+    first = int(np.float64(top).view(np.int64) >> np.int64(_SHIFT)) - (_BUCKETS - 1)
+    counts = np.zeros(_BUCKETS, dtype=np.int64)
+    members = np.zeros(_BUCKETS, dtype=np.int64)
+    for i in range(n):
+        b = _bucket(values[i], first)
+        counts[b] += units[i]
+        members[b] += 1
+    decisive, above = _BUCKETS - 1, 0
+    while above + counts[decisive] < k:
+        above += counts[decisive]
+        decisive -= 1
+    inside = members[decisive]
+    some, weights = np.empty(inside + 1), np.empty(inside + 1, dtype=np.int64)
+    j = 0
+    for i in range(n):
+        some[j], weights[j] = values[i], units[i]  # kept only if the place moves on
+        j += int(_bucket(values[i], first) == decisive)
+    threshold, over = kth_largest(some[:inside], weights[:inside], k - above)
+    return threshold, above + over
 
 
 @kernel
@@ -112,13 +102,13 @@ def largest_units(values: Floats, units: Integers, k: int) -> tuple[Integers, fl
     threshold, above = _threshold(values, units, k)
     left, beyond = k - above, 0.0
     for i in range(n):
-        if values[i] > threshold:
-            taken[i] = units[i]
-        elif values[i] == threshold:
-            taken[i] = min(units[i], left)
+        value, unit = values[i], units[i]
+        if value == threshold:
+            taken[i] = min(unit, left)
             left -= taken[i]
-            if taken[i] < units[i]:
+            if taken[i] < unit:
                 beyond = threshold
-        elif units[i] > 0 and values[i] > beyond:
-            beyond = values[i]
+        else:
+            taken[i] = unit if value > threshold else 0
+            beyond = max(beyond, value if value < threshold and unit > 0 else 0.0)
     return taken, threshold, beyond
