@@ -405,7 +405,7 @@ def test_pickles_small_and_predicts_the_same():
         loaded = pickle.loads(pickle.dumps(model))
         assert_same(loaded, model)
         np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
-    wide = sp.random_array((200, 1_000_000), density=2e-5, rng=np.random.default_rng(0), format="csr")
+    wide = sp.random(200, 1_000_000, density=2e-5, random_state=0, format="csr")
     wide.data[:] = 1.0
     model = HybridNB([slice(0, 1000), slice(1000, 1_000_000)], k=[10, 50]).fit(wide, np.arange(200) % 2)
     assert len(pickle.dumps(model)) < 20_000

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
-from bayesieve._typing import AnyArray, FloatArray, K
+from bayesieve._typing import AnyArray, FloatArray, IndexArray, K
 from bayesieve.models.base import SparseClassifier
 from bayesieve.models.linear import LinearRuleMixin
 from bayesieve.models.naive_bayes import ProbabilityMixin, class_log_prior, linear_scores
@@ -21,7 +21,6 @@ from bayesieve.solvers.multinomial import (
     MultinomialSolution,
     feature_gains,
     solve_multinomial_path,
-    support_log_theta,
 )
 from bayesieve.statistics.class_statistics import ClassStatistics
 
@@ -210,9 +209,21 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
         f = statistics.feature_sum + self.alpha
         prior = class_log_prior(statistics.class_count, self.class_prior, self.fit_prior)
         solutions = solve_multinomial_path(f, ks, certify=self.certify, tol=self.tol, max_nodes=self.max_nodes)
-        return [{"class_log_prior_": prior, **self._state(f, solution)} for solution in solutions]
+        free = solutions[0].support if len(solutions) == 1 else _union(solutions, f.shape[1])
+        with np.errstate(divide="ignore"):
+            log_f = np.log(f[:, free])  # of every feature that some support holds, once
+        total = float(f.sum())
+        return [
+            {
+                "class_log_prior_": prior,
+                **self._state(f[:, s.support], log_f[:, np.searchsorted(free, s.support)], total, s),
+            }
+            for s in solutions
+        ]
 
-    def _state(self, f: FloatArray, solution: MultinomialSolution) -> dict[str, Any]:
+    def _state(
+        self, chosen: FloatArray, log_chosen: FloatArray, total: float, solution: MultinomialSolution
+    ) -> dict[str, Any]:
         if self.certify and not solution.certified:
             warnings.warn(
                 f"The support is not proven optimal: after max_nodes={self.max_nodes} branch-and-bound nodes another "
@@ -220,14 +231,17 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        chosen = f[:, solution.support]
+        by_class = chosen.sum(axis=1)
+        counts = by_class.sum()
+        with np.errstate(divide="ignore"):
+            log_scale = np.log(counts / total) - np.log(by_class)
+            log_prob = log_chosen + np.where(by_class > 0, log_scale, 0.0)[:, np.newaxis]
+            log_prob[by_class == 0] = np.log(chosen.sum(axis=0) / total)  # nothing is known: the pooled model
         return {
             "support_": solution.support,
-            "support_gains_": feature_gains(chosen, chosen.sum(axis=1) / chosen.sum())
-            if chosen.any()
-            else np.zeros(chosen.shape[1]),
-            "support_log_prob_": support_log_theta(f, solution.support),
-            "_log_scale": _log_scale(chosen, f),
+            "support_gains_": feature_gains(chosen, by_class / counts) if counts > 0 else np.zeros(chosen.shape[1]),
+            "support_log_prob_": log_prob,
+            "_log_scale": log_scale,
             "objective_": solution.objective,
             "upper_bound_": solution.upper_bound,
             "pooled_objective_": solution.pooled_objective,
@@ -261,9 +275,8 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
         return tags
 
 
-def _log_scale(chosen: FloatArray, f: FloatArray) -> FloatArray:
-    """log theta_ci - log f_ci on the support, which is log(B / N) - log B_c for all its features."""
-    by_class = chosen.sum(axis=1)
-    with np.errstate(divide="ignore"):
-        scale: FloatArray = np.log(by_class.sum() / f.sum()) - np.log(by_class)
-    return scale
+def _union(solutions: Sequence[MultinomialSolution], n_features: int) -> IndexArray:
+    held = np.zeros(n_features, dtype=bool)
+    for solution in solutions:
+        held[solution.support] = True
+    return np.flatnonzero(held)

@@ -210,7 +210,7 @@ class Candidates:
         found = [part for part in (model._linear_parts() for model in models) if part is not None]
         if len(found) < len(models):
             return None
-        union = np.unique(np.concatenate([model.support_ for model in models]))
+        union = _union(models)
         held = np.zeros((len(union), len(models) + 1), dtype=bool)  # the first column: before the smallest support
         weights = np.zeros((len(union), found[0][0].shape[0]))
         for column, (model, part) in enumerate(zip(models, found, strict=True), start=1):
@@ -246,7 +246,7 @@ class Candidates:
     def _scores_one_by_one(self, X: Any) -> Iterator[tuple[int, FloatArray]]:
         """Read the union of the supports once, then score each model on its part of it."""
         assert self._models is not None
-        union = np.unique(np.concatenate([model.support_ for model in self._models]))
+        union = _union(self._models)
         held = X[:, union]
         for position, model in enumerate(self._models):
             columns = held[:, np.searchsorted(union, model.support_)]
@@ -281,3 +281,11 @@ def _with_state(shell: SparseClassifier, k: int, state: dict[str, Any]) -> Spars
     model.k = k
     model.__dict__.update(state)
     return model
+
+
+def _union(models: list[SparseClassifier]) -> IndexArray:
+    """Sorted features that some model has chosen."""
+    held = np.zeros(models[0].n_features_in_, dtype=bool)
+    for model in models:
+        held[model.support_] = True
+    return np.flatnonzero(held)

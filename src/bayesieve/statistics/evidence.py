@@ -228,9 +228,10 @@ def _walk(
     n_classes, n_regions = len(log_prob), len(columns.free)
     out = np.empty((X.shape[0], n_regions, n_classes + 2))
     tables = (read_only(columns.place), read_only(rows), read_only(log_prob.T), read_only(sums))
-    pools = columns.shared and len(sums) > 0  # the words of a row in one region count in the others too
+    leaves_out = len(sums) > 0
+    pools = columns.shared and leaves_out  # the words of a row in one region count in the others too
     if sp.issparse(X):
-        X = without_duplicates(X.tocsr())
+        X = without_duplicates(X.tocsr()) if leaves_out else X.tocsr()
         data = _kernel_values(X.data, pools)
         lost = _lost_of_stored(X, data, columns) if pools else data
         csr_evidence(read_only(X.indptr), read_only(X.indices), read_only(data), read_only(lost), *tables, out)

@@ -81,7 +81,7 @@ def csr_evidence(
     sums: AnyArray,
     out: AnyArray,
 ) -> None:
-    """Evidence of the rows of a CSR matrix without duplicates."""
+    """Evidence of the rows of a CSR matrix; to leave rows out it may not hold a cell twice."""
     for row in numba.prange(out.shape[0]):
         here = slice(indptr[row], indptr[row + 1])
         own, copies = int(rows[0, row]), rows[1, row]
