@@ -22,6 +22,7 @@ from test_estimator_checks import EXTRA_CHECKS, NAMES_CHECKED_BY_SKLEARN
 
 import naive
 from bayesieve import HybridNB, SparseMultinomialNB
+from bayesieve.models import hybrid
 
 VARIANTS = [HybridNB(), HybridNB(k="all"), HybridNB(k=0.5), HybridNB(k=3)]
 OF_TRANSFORMERS = {name for name in EXTRA_CHECKS if "output" in name or "names_out" in name}
@@ -473,6 +474,15 @@ def test_search_that_does_not_finish_warns():
     model = HybridNB().fit(separable, np.repeat([0, 1], 5))
     assert np.isfinite(model.region_weights_).all()
     assert model.score(separable, np.repeat([0, 1], 5)) == 1
+
+
+def test_a_choice_that_is_not_proven_warns(monkeypatch):
+    solve = hybrid.solve_multinomial
+    monkeypatch.setattr(hybrid, "solve_multinomial", lambda f, k: solve(f, k, certify=False, tol=-1.0))
+    X, y = problem(1, n_classes=3)
+    with pytest.warns(ConvergenceWarning, match=r"support of region 1 is not proven optimal.*gap_\[1\]"):
+        model = HybridNB(REGIONS, k=["all", 3]).fit(X, y)
+    assert not model.certified_[1]
 
 
 def test_searches_and_cross_validation_take_it():

@@ -112,3 +112,10 @@ def test_messages():
         SparseMultinomialNB(2, class_prior=[0.5, 0.5]).fit(X, y)
     with pytest.raises(ValueError, match="'alpha' parameter"):
         SparseMultinomialNB(2, alpha=-1.0).fit(X, y)
+
+
+def test_a_single_feature_weighs_exactly_the_same_in_every_class():
+    for seed in range(20):
+        X, y = counts_and_labels(seed)
+        weights = SparseMultinomialNB(1).fit(X, y).support_log_prob_
+        assert (weights == weights[0]).all()

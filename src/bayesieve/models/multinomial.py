@@ -165,7 +165,8 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
     gap_: float
     certified_: bool
     n_nodes_: int
-    _log_scale: FloatArray
+    _log_share: float
+    _log_totals: FloatArray
 
     def __init__(
         self,
@@ -234,14 +235,16 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
         by_class = chosen.sum(axis=1)
         counts = by_class.sum()
         with np.errstate(divide="ignore"):
-            log_scale = np.log(counts / total) - np.log(by_class)
-            log_prob = log_chosen + np.where(by_class > 0, log_scale, 0.0)[:, np.newaxis]
+            log_share, log_totals = np.log(counts / total), np.log(by_class)
+            # in this order a single feature weighs exactly the same in every class: f_c = B_c
+            log_prob = (log_chosen - np.where(by_class > 0, log_totals, 0.0)[:, np.newaxis]) + log_share
             log_prob[by_class == 0] = np.log(chosen.sum(axis=0) / total)  # nothing is known: the pooled model
         return {
             "support_": solution.support,
             "support_gains_": feature_gains(chosen, by_class / counts) if counts > 0 else np.zeros(chosen.shape[1]),
             "support_log_prob_": log_prob,
-            "_log_scale": log_scale,
+            "_log_share": float(log_share),
+            "_log_totals": log_totals,
             "objective_": solution.objective,
             "upper_bound_": solution.upper_bound,
             "pooled_objective_": solution.pooled_objective,
@@ -254,10 +257,11 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
         check_non_negative(X, type(self).__name__)
 
     def _linear_parts(self) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-        weights = self.support_log_prob_ - self._log_scale[:, np.newaxis]
-        if not np.isfinite(weights).all():
+        if not (np.isfinite(self.support_log_prob_).all() and np.isfinite(self._log_totals).all()):
             return None
-        return weights, np.zeros_like(weights), self._log_scale
+        # log f_ci, less log B_c for every unit of the support; log(B / N) is the same for all classes
+        weights = (self.support_log_prob_ - self._log_share) + self._log_totals[:, np.newaxis]
+        return weights, np.zeros_like(weights), -self._log_totals
 
     def _partial_scores(self, X: Any) -> FloatArray:
         return linear_scores(X, self.support_log_prob_)

@@ -170,7 +170,7 @@ class Candidates:
         position : int
             Position in ``ks``; they come in any order.
         scores : ndarray of shape (n, C)
-            What the model's own ``_scores`` would give, to rounding.
+            What the model's own ``_scores`` would give, to rounding and up to a constant per row.
         """
         linear = self._linear_plan() if sp.issparse(X) and X.shape[0] * len(self.ks) < _MOST_SCORES else None
         if linear is not None:
@@ -213,7 +213,8 @@ class Candidates:
         union = _union(models)
         held = np.zeros((len(union), len(models) + 1), dtype=bool)  # the first column: before the smallest support
         weights = np.zeros((len(union), found[0][0].shape[0]))
-        for column, (model, part) in enumerate(zip(models, found, strict=True), start=1):
+        # the largest model first: a small model, where exact ties are likely, keeps its own bits
+        for column, model, part in zip(range(len(models), 0, -1), models[::-1], found[::-1], strict=True):
             at = np.searchsorted(union, model.support_)
             held[at, column] = True
             weights[at] = part[0].T
@@ -223,7 +224,7 @@ class Candidates:
         return _LinearPlan(by_size, union, weights, starts, step, np.zeros_like(company), company)
 
     def _scores_linear(self, X: Any, plan: _LinearPlan) -> Iterator[tuple[int, FloatArray]]:
-        """Score all models in one pass over the stored values."""
+        """Score all models in one pass over the stored values, up to a constant per row."""
         values: Any = self.largest._values_of(X[:, plan.features].tocsr())
         n_rows, n_steps, n_classes = X.shape[0], len(self.ks), plan.weights.shape[1]
         scores, lengths = np.zeros((n_rows, n_steps, n_classes)), np.zeros((n_rows, n_steps))
