@@ -480,9 +480,9 @@ def test_a_choice_that_is_not_proven_warns(monkeypatch):
     solve = hybrid.solve_multinomial
     monkeypatch.setattr(hybrid, "solve_multinomial", lambda f, k: solve(f, k, certify=False, tol=-1.0))
     X, y = problem(1, n_classes=3)
-    with pytest.warns(ConvergenceWarning, match=r"support of region 1 is not proven optimal.*gap_\[1\]"):
-        model = HybridNB(REGIONS, k=["all", 3]).fit(X, y)
-    assert not model.certified_[1]
+    with pytest.warns(ConvergenceWarning, match=r"support of region 0 is not proven optimal.*gap_\[0\]"):
+        model = HybridNB(k=3).fit(X, y)
+    assert not model.certified_[0]
 
 
 def test_searches_and_cross_validation_take_it():

@@ -78,6 +78,19 @@ def test_only_differences_of_evidence_between_the_classes_count(seed):
     np.testing.assert_allclose(a.weights, b.weights, rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.parametrize("prior", [2.0, 5.0, 10.0, 20.0])
+def test_a_start_where_newtons_step_is_far_too_long(prior):
+    """Fixed intercepts that are nearly sure of the wrong class: the loss is almost flat where the search begins."""
+    rng = np.random.default_rng(0)
+    codes = (rng.random(40) < 0.5).astype(int)
+    evidence = np.stack([np.zeros(40), rng.normal(size=40) * 3 + 8], axis=1)[:, np.newaxis, :]
+    found = fit_region_weights(evidence, codes, intercepts=[0.0, prior], C=np.inf)
+    assert found.converged
+    assert found.gradient_norm < 1e-8
+    theta, _ = naive.region_weights(evidence, codes, np.ones(40), np.inf, np.array([0.0, prior]))
+    np.testing.assert_allclose(found.weights, theta, rtol=1e-6)
+
+
 def test_no_other_weights_have_a_smaller_loss():
     rng = np.random.default_rng(0)
     evidence, codes, weights = random_evidence(1)

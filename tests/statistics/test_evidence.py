@@ -81,6 +81,10 @@ def test_repeated_entries_of_a_cell_are_one_value():
     X = sp.csr_array((np.array([1.0, 2.0, 1.0]), np.array([0, 0, 1]), np.array([0, 2, 3])), shape=(2, 2))
     rest = np.array([0, 1]), None, [np.arange(2)], None, False, 1.0, True
     np.testing.assert_array_equal(evidence_of(X, *rest), evidence_of(X.toarray(), *rest))
+    columns = RegionColumns.of(2, [slice(0, 2)])
+    log_prob = np.log([[0.5, 0.5], [0.2, 0.8]])
+    found = [region_evidence(data, columns, log_prob, True) for data in (X, X.toarray())]
+    np.testing.assert_allclose(*found, rtol=1e-14)
     assert X.nnz == 3  # the caller's matrix is as it was
 
 

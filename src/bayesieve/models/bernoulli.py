@@ -207,8 +207,9 @@ class SparseBernoulliNB(BernoulliModel):
     def _solve(self, statistics: ClassStatistics, ks: Sequence[int]) -> list[dict[str, Any]]:
         present, counts = statistics.feature_sum, statistics.class_count
         prior = class_log_prior(counts, self.class_prior, self.fit_prior)
-        gains = bernoulli_gains(present, counts, self.alpha)
-        pooled = bernoulli_pooled_objective(present, counts, self.alpha)
+        types = statistics.column_types
+        gains = bernoulli_gains(types.columns.T, counts, self.alpha)[types.type_of]
+        pooled = bernoulli_pooled_objective(types.columns.T, counts, self.alpha, types.multiplicity)
         solutions = []
         for support in nested_supports(gains, ks):
             log_prob, log_absence_prob = bernoulli_log_prob(present, counts, self.alpha, support)

@@ -210,14 +210,14 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
         f = statistics.feature_sum + self.alpha
         prior = class_log_prior(statistics.class_count, self.class_prior, self.fit_prior)
         solutions = solve_multinomial_path(f, ks, certify=self.certify, tol=self.tol, max_nodes=self.max_nodes)
-        free = solutions[0].support if len(solutions) == 1 else _union(solutions, f.shape[1])
+        free, place = _union(solutions, f.shape[1])
         with np.errstate(divide="ignore"):
             log_f = np.log(f[:, free])  # of every feature that some support holds, once
         total = float(f.sum())
         return [
             {
                 "class_log_prior_": prior,
-                **self._state(f[:, s.support], log_f[:, np.searchsorted(free, s.support)], total, s),
+                **self._state(f[:, s.support], log_f[:, place[s.support]], total, s),
             }
             for s in solutions
         ]
@@ -279,8 +279,9 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
         return tags
 
 
-def _union(solutions: Sequence[MultinomialSolution], n_features: int) -> IndexArray:
+def _union(solutions: Sequence[MultinomialSolution], n_features: int) -> tuple[IndexArray, AnyArray]:
+    """Sorted features that some support holds, and the place of each of them there."""
     held = np.zeros(n_features, dtype=bool)
     for solution in solutions:
         held[solution.support] = True
-    return np.flatnonzero(held)
+    return np.flatnonzero(held), np.cumsum(held, dtype=np.int32) - 1

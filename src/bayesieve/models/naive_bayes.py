@@ -114,7 +114,8 @@ class ProbabilityMixin:
     def _combined(self, scores: FloatArray) -> FloatArray:
         """Add the prior, which alone decides a row that is impossible in every class."""
         joint = scores + self.class_log_prior_
-        joint[np.isneginf(joint).all(axis=1)] = self.class_log_prior_
+        if joint.size and joint.min() == -np.inf:
+            joint[np.isneginf(joint).all(axis=1)] = self.class_log_prior_
         return joint
 
     def predict_joint_log_proba(self, X: Any) -> FloatArray:

@@ -210,12 +210,12 @@ class Candidates:
         found = [part for part in (model._linear_parts() for model in models) if part is not None]
         if len(found) < len(models):
             return None
-        union = _union(models)
+        union, place = _union(models)
         held = np.zeros((len(union), len(models) + 1), dtype=bool)  # the first column: before the smallest support
         weights = np.zeros((len(union), found[0][0].shape[0]))
         # the largest model first: a small model, where exact ties are likely, keeps its own bits
         for column, model, part in zip(range(len(models), 0, -1), models[::-1], found[::-1], strict=True):
-            at = np.searchsorted(union, model.support_)
+            at = place[model.support_]
             held[at, column] = True
             weights[at] = part[0].T
         feature, step = np.nonzero(held[:, 1:] != held[:, :-1])
@@ -247,10 +247,10 @@ class Candidates:
     def _scores_one_by_one(self, X: Any) -> Iterator[tuple[int, FloatArray]]:
         """Read the union of the supports once, then score each model on its part of it."""
         assert self._models is not None
-        union = _union(self._models)
+        union, place = _union(self._models)
         held = X[:, union]
         for position, model in enumerate(self._models):
-            columns = held[:, np.searchsorted(union, model.support_)]
+            columns = held[:, place[model.support_]]
             yield position, model._scores_on_support(columns.tocsr() if sp.issparse(columns) else columns)
 
     def _scores_by_rank(self, X: Any) -> Iterator[tuple[int, FloatArray]]:
@@ -284,9 +284,9 @@ def _with_state(shell: SparseClassifier, k: int, state: dict[str, Any]) -> Spars
     return model
 
 
-def _union(models: list[SparseClassifier]) -> IndexArray:
-    """Sorted features that some model has chosen."""
+def _union(models: list[SparseClassifier]) -> tuple[IndexArray, AnyArray]:
+    """Sorted features that some model has chosen, and the place of each of them there."""
     held = np.zeros(models[0].n_features_in_, dtype=bool)
     for model in models:
         held[model.support_] = True
-    return np.flatnonzero(held)
+    return np.flatnonzero(held), np.cumsum(held, dtype=np.int32) - 1

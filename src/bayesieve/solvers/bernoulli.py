@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numba
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bayesieve._jit import parallel_kernel, read_only
 from bayesieve._typing import FloatArray, IndexArray
@@ -76,7 +77,9 @@ def bernoulli_gains(present: FloatArray, class_count: FloatArray, alpha: float) 
     return gains
 
 
-def bernoulli_pooled_objective(present: FloatArray, class_count: FloatArray, alpha: float) -> float:
+def bernoulli_pooled_objective(
+    present: FloatArray, class_count: FloatArray, alpha: float, multiplicity: ArrayLike = 1
+) -> float:
     """Log-likelihood of the model whose features all have one probability for all classes.
 
     sum_i g_i log(g_i / N) + (N - g_i) log(1 - g_i / N), in the notation of :func:`bernoulli_gains`. The optimum for a
@@ -90,6 +93,8 @@ def bernoulli_pooled_objective(present: FloatArray, class_count: FloatArray, alp
         n_c, the weighted number of rows of each class.
     alpha : float
         Smoothing, >= 0.
+    multiplicity : array-like of shape (m,) or int, default=1
+        How many features each column stands for.
 
     Returns
     -------
@@ -107,7 +112,7 @@ def bernoulli_pooled_objective(present: FloatArray, class_count: FloatArray, alp
     pooled = (present + alpha).sum(axis=0)
     terms = np.empty_like(pooled)
     _pooled_terms(read_only(pooled), float((class_count + 2 * alpha).sum()), terms)
-    return float(terms.sum())
+    return float((terms * multiplicity).sum())
 
 
 def bernoulli_log_prob(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, _get_feature_names
 
 from bayesieve._jit import read_only
 from bayesieve._typing import AnyArray, FloatArray, IndexArray
+from bayesieve.solvers.grouping import ColumnTypes, group_columns
 from bayesieve.statistics.class_sums import class_counts, class_moments, class_sums, renormalise
 from bayesieve.statistics.kernels import variances
 
@@ -290,6 +291,11 @@ class ClassStatistics:
             and (value := getattr(self, field.name)) is not None
         }
         return type(self)(classes=names, binarize=self.binarize, feature_names=feature_names, **arrays)
+
+    @cached_property
+    def column_types(self) -> ColumnTypes:
+        """Distinct columns of ``feature_sum``, found when first asked for: on counts nearly all columns repeat."""
+        return group_columns(np.ascontiguousarray(self.feature_sum))
 
     def moments(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Means and variances of the features, computed without cancellation.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from bayesieve.solvers.grouping import checked_sums, expand_types, group_columns
 from bayesieve.solvers.multinomial.bound import Undecided, minimise_bound, narrow_units
 from bayesieve.solvers.multinomial.centred import (
     EPS,
@@ -21,7 +22,6 @@ from bayesieve.solvers.multinomial.centred import (
     widen,
 )
 from bayesieve.solvers.multinomial.exchange import exchange_units, round_units
-from bayesieve.solvers.multinomial.grouping import checked_sums, expand_types, group_columns
 from bayesieve.solvers.multinomial.select import largest_units
 
 __all__ = ["BranchResult", "branch", "branch_and_bound"]

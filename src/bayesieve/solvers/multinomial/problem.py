@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve.solvers.divergence import xlogx
+from bayesieve.solvers.grouping import ColumnTypes, group_columns
 from bayesieve.solvers.multinomial.centred import EPS, HEAD, centre_rows
-from bayesieve.solvers.multinomial.grouping import ColumnTypes, group_columns
 from bayesieve.solvers.multinomial.wide import StandIn, stand_in, survey
 
 __all__ = ["Prepared", "prepare"]

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesieve._jit import kernel
+from bayesieve.solvers.grouping import expand_types
 from bayesieve.solvers.multinomial.bound import Undecided, minimise_bound, narrow_units
 from bayesieve.solvers.multinomial.branch import branch
 from bayesieve.solvers.multinomial.centred import (
@@ -23,7 +24,6 @@ from bayesieve.solvers.multinomial.centred import (
     widen,
 )
 from bayesieve.solvers.multinomial.exchange import best_support
-from bayesieve.solvers.multinomial.grouping import expand_types
 from bayesieve.solvers.multinomial.problem import Prepared
 from bayesieve.solvers.multinomial.select import largest_units
 from bayesieve.solvers.multinomial.wide import sift

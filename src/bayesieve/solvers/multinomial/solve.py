@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.solvers.multinomial.grouping import checked_sums
+from bayesieve.solvers.grouping import checked_sums
 from bayesieve.solvers.multinomial.problem import Prepared, prepare
 from bayesieve.solvers.multinomial.search import Found, search
 

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from bayesieve._jit import kernel
 from bayesieve.solvers.divergence import log
+from bayesieve.solvers.grouping import checked_sums, expand_types
 from bayesieve.solvers.multinomial.bound import minimise_bound, narrow_units
 from bayesieve.solvers.multinomial.centred import EPS, centre_rows, direction, dots, exact_gain, widen
-from bayesieve.solvers.multinomial.grouping import checked_sums, expand_types
 from bayesieve.solvers.multinomial.problem import prepare
 from bayesieve.solvers.multinomial.select import largest_units
 

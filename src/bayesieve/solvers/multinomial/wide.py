@@ -22,10 +22,10 @@ import numpy.typing as npt
 
 from bayesieve._jit import kernel, parallel_kernel, read_only
 from bayesieve.solvers.divergence import divergence, xlogx
+from bayesieve.solvers.grouping import group_columns
 from bayesieve.solvers.multinomial.bound import Undecided, minimise_bound, narrow_units
 from bayesieve.solvers.multinomial.centred import EPS, HEAD, centre_rows, direction, dots, gain_slack, sum_rows, widen
 from bayesieve.solvers.multinomial.exchange import best_support
-from bayesieve.solvers.multinomial.grouping import group_columns
 from bayesieve.solvers.multinomial.select import largest_units
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ import numba
 import numpy as np
 import pytest
 
-from bayesieve.solvers.multinomial import grouping, search, solve_multinomial, solve_multinomial_path, wide
-from bayesieve.solvers.multinomial.grouping import expand_types, group_columns
+from bayesieve.solvers import grouping
+from bayesieve.solvers.grouping import expand_types, group_columns
+from bayesieve.solvers.multinomial import search, solve_multinomial, solve_multinomial_path, wide
 
 
 @pytest.mark.parametrize("kinds", [1, 5, 300, 700 if numba.config.DISABLE_JIT else 5000])
