@@ -28,7 +28,7 @@ class _LinearPlan:
     """Linear rules of models in rising order of size, over the union of their supports."""
 
     by_size: IndexArray  # positions of the models
-    features: IndexArray  # (U,) columns of X
+    place: AnyArray  # (m,) number of each column among the U features of the union, -1 for others
     weights: FloatArray  # (U, C)
     starts: IndexArray  # (U + 1,) where the steps of each feature begin
     steps: IndexArray  # places at which a feature enters, leaves, enters again ...
@@ -157,13 +157,15 @@ class Candidates:
         gain = np.array([gains[:k].sum() for k in self.ks])
         return np.array([self.largest._objective_without(float(total - g)) for g in gain]), gain
 
-    def scores(self, X: Any) -> Iterator[tuple[int, FloatArray]]:
+    def scores(self, X: Any, values: Any = None) -> Iterator[tuple[int, FloatArray]]:
         """Score held-out rows with every model, reading them once.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n, m)
             Checked rows.
+        values : sparse matrix, default=None
+            What ``_values_of(X)`` of the models gives, for a caller that scores the same rows again and again.
 
         Yields
         ------
@@ -174,7 +176,7 @@ class Candidates:
         """
         linear = self._linear_plan() if sp.issparse(X) and X.shape[0] * len(self.ks) < _MOST_SCORES else None
         if linear is not None:
-            yield from self._scores_linear(X, linear)
+            yield from self._scores_linear(self.largest._values_of(X) if values is None else values, linear)
         elif self._models is None:
             yield from self._scores_by_rank(X)
         elif self.largest._why_not_additive():
@@ -193,11 +195,11 @@ class Candidates:
             weights, constants, company = parts
             rank = np.empty(len(self.order), dtype=np.intp)
             rank[self.order] = np.arange(len(self.order))
-            enters = np.searchsorted(sizes, rank, side="right")
+            enters = np.searchsorted(sizes, np.arange(len(rank)), side="right")[rank]
             running = np.hstack([np.zeros((len(weights), 1)), np.cumsum(constants[:, self.order], axis=1)])
             return _LinearPlan(
                 by_size,
-                self.largest.support_,
+                _place(self.largest.support_, self.largest.n_features_in_),
                 weights.T,
                 np.arange(len(rank) + 1),
                 enters,
@@ -210,7 +212,8 @@ class Candidates:
         found = [part for part in (model._linear_parts() for model in models) if part is not None]
         if len(found) < len(models):
             return None
-        union, place = _union(models)
+        union = _union(models)
+        place = _place(union, models[0].n_features_in_)
         held = np.zeros((len(union), len(models) + 1), dtype=bool)  # the first column: before the smallest support
         weights = np.zeros((len(union), found[0][0].shape[0]))
         # the largest model first: a small model, where exact ties are likely, keeps its own bits
@@ -221,17 +224,18 @@ class Candidates:
         feature, step = np.nonzero(held[:, 1:] != held[:, :-1])
         starts = np.searchsorted(feature, np.arange(len(union) + 1))
         company = np.stack([part[2] for part in found])
-        return _LinearPlan(by_size, union, weights, starts, step, np.zeros_like(company), company)
+        return _LinearPlan(by_size, place, weights, starts, step, np.zeros_like(company), company)
 
-    def _scores_linear(self, X: Any, plan: _LinearPlan) -> Iterator[tuple[int, FloatArray]]:
+    def _scores_linear(self, values: Any, plan: _LinearPlan) -> Iterator[tuple[int, FloatArray]]:
         """Score all models in one pass over the stored values, up to a constant per row."""
-        values: Any = self.largest._values_of(X[:, plan.features].tocsr())
-        n_rows, n_steps, n_classes = X.shape[0], len(self.ks), plan.weights.shape[1]
+        values = values.tocsr()
+        n_rows, n_steps, n_classes = values.shape[0], len(self.ks), plan.weights.shape[1]
         scores, lengths = np.zeros((n_rows, n_steps, n_classes)), np.zeros((n_rows, n_steps))
         add_events(
             read_only(values.indptr),
             read_only(values.indices),
             read_only(values.data),
+            read_only(plan.place),
             read_only(plan.starts),
             read_only(plan.steps),
             read_only(plan.weights),
@@ -247,7 +251,8 @@ class Candidates:
     def _scores_one_by_one(self, X: Any) -> Iterator[tuple[int, FloatArray]]:
         """Read the union of the supports once, then score each model on its part of it."""
         assert self._models is not None
-        union, place = _union(self._models)
+        union = _union(self._models)
+        place = _place(union, X.shape[1])
         held = X[:, union]
         for position, model in enumerate(self._models):
             columns = held[:, place[model.support_]]
@@ -284,9 +289,16 @@ def _with_state(shell: SparseClassifier, k: int, state: dict[str, Any]) -> Spars
     return model
 
 
-def _union(models: list[SparseClassifier]) -> tuple[IndexArray, AnyArray]:
-    """Sorted features that some model has chosen, and the place of each of them there."""
+def _union(models: list[SparseClassifier]) -> IndexArray:
+    """Sorted features that some model has chosen."""
     held = np.zeros(models[0].n_features_in_, dtype=bool)
     for model in models:
         held[model.support_] = True
-    return np.flatnonzero(held), np.cumsum(held, dtype=np.int32) - 1
+    return np.flatnonzero(held)
+
+
+def _place(features: IndexArray, n_features: int) -> AnyArray:
+    """Number of each column among some features, -1 for the others."""
+    place = np.full(n_features, -1, dtype=np.int32)
+    place[features] = np.arange(len(features), dtype=np.int32)
+    return place

@@ -312,6 +312,7 @@ def score_fold(folds: Folds, number: int, grid: Grid, scorer: Any, test_weight: 
     fold = folds[number]
     X, y = fold.held_out
     accuracy = is_accuracy(scorer)
+    values: dict[str, Any] = {}  # the held-out rows as linear rules read them, for each threshold
     weighted = {} if test_weight is None else {"sample_weight": test_weight}
     shared = (time.perf_counter() - start) / len(grid.params)
     for others, positions in grid.groups:
@@ -320,7 +321,7 @@ def score_fold(folds: Folds, number: int, grid: Grid, scorer: Any, test_weight: 
         candidates = fold.candidates(clone(folds.final).set_params(**others), ks)
         outcome[positions, 1] = shared + (time.perf_counter() - start) / len(positions)
         start = time.perf_counter()
-        for place, scores in candidates.scores(X):
+        for place, scores in candidates.scores(X, _values(candidates.largest, X, values)):
             if accuracy:
                 right = candidates.largest.classes_[np.argmax(scores, axis=1)] == y
                 outcome[positions[place], 0] = np.average(right, weights=test_weight)
@@ -391,6 +392,16 @@ def results_table(grid: Grid, outcome: FloatArray) -> dict[str, Any]:
 def _fitting(k: Any, n_features: int) -> int:
     """Resolve k without a warning: the vocabulary of one fold may be a little smaller than that of another."""
     return n_features if isinstance(k, int) and k > n_features else resolve_k(k, n_features)
+
+
+def _values(model: SparseClassifier, X: Any, known: dict[str, Any]) -> Any:
+    """Give held-out rows as linear rules read them; they depend on what the model requests, not on alpha or k."""
+    if model._why_not_additive():
+        return None
+    key = repr(model.statistics_request())
+    if key not in known:
+        known[key] = model._values_of(X)
+    return known[key]
 
 
 def _known(scores: FloatArray, _X: Any) -> FloatArray:
