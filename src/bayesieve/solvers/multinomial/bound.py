@@ -190,7 +190,8 @@ def narrow_units(rows: Floats, units: Integers, k: int, v: Floats, slack: float)
     """Fewest and most units of each type that a support may take without losing more than ``slack``.
 
     At a point with k-th and (k+1)-th largest gains t and t', leaving out j units of a type with gain h > t' lowers the
-    bound by j (h - t') at least, and taking j more units of one with h < t lowers it by j (t - h).
+    bound by j (h - t') at least, and taking j more units of one with h < t lowers it by j (t - h). The point is given
+    by its direction ``v``; ``k`` of the ``units`` of the types in ``rows`` are taken.
     """
     gains = dots(rows, v)
     taken, last, following = largest_units(gains, units, k)

@@ -114,7 +114,7 @@ def dot(a: Floats, b: Floats) -> float:
 
 @kernel
 def dots(rows: Floats, v: Floats) -> Floats:
-    """row . v for every row."""
+    """row . v for every row of ``rows``."""
     out = np.empty(rows.shape[0])
     for i in range(rows.shape[0]):
         s = 0.0
@@ -158,7 +158,7 @@ def add_rows(base: Floats, rows: Floats, units: Integers) -> Floats:
 
 @kernel
 def sum_value(total: Floats, p: Floats) -> float:
-    """Exact gain of the set of columns whose rows sum to ``total``."""
+    """Exact gain of the set of columns whose rows, centred at ``p``, sum to ``total``."""
     value = total[0]
     for c in range(p.shape[0]):
         expected = total[1] * p[c]
@@ -169,7 +169,10 @@ def sum_value(total: Floats, p: Floats) -> float:
 
 @kernel
 def settle(total: Floats, p: Floats, delta: Floats) -> None:
-    """Write into ``delta`` the point at which a set of columns has its gain: p exp(delta) = B / sum B."""
+    """Write into ``delta`` the point at which a set of columns has its gain: p exp(delta) = B / sum B.
+
+    ``total`` is the sum of their rows, centred at ``p``.
+    """
     for c in range(p.shape[0]):
         expected = total[1] * p[c]
         ratio = total[HEAD + c] / expected if expected > 0.0 else 0.0

@@ -19,7 +19,7 @@ _SHIFT = 46  # bits of a double below the leading ones that make its bucket
 
 @kernel
 def kth_largest(values: Floats, units: Integers, k: int) -> tuple[float, int]:
-    """Find the k-th largest value, each value counted ``units`` times (1 <= k <= sum of units).
+    """Find the k-th largest of ``values``, each counted ``units`` times (1 <= k <= sum of units).
 
     Returns the value and how many units lie strictly above it. Both arrays are scratch: they come back permuted.
     """
