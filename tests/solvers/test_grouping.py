@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bayesieve.solvers import grouping
-from bayesieve.solvers.grouping import expand_types, group_columns
+from bayesieve.solvers.grouping import expand_types, group_columns, smoothed_types
 from bayesieve.solvers.multinomial import search, solve_multinomial, solve_multinomial_path, wide
 
 
@@ -21,6 +21,27 @@ def test_types_rebuild_the_array(kinds):
     assert len(types.columns) == len(np.unique(f, axis=1).T)
     firsts = [int(np.flatnonzero(types.type_of == t)[0]) for t in range(min(20, len(types.columns)))]
     assert firsts == sorted(firsts)
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 3, 12, 13, 20])
+def test_small_whole_numbers_and_their_neighbours(n_classes):
+    """Small whole numbers are looked up, everything else is hashed: 63, 64, 0.5, 2^40 stand side by side."""
+    rng = np.random.default_rng(n_classes)
+    f = rng.choice([0.0, -0.0, 1.0, 2.0, 15.0, 16.0, 63.0, 64.0, 0.5, 1.5, 2.0**40, 1e300], (n_classes, 400))
+    f[:, 200:] = rng.integers(0, 3, (n_classes, 200))
+    f[1:, ::3] = f[:1, ::3]
+    types = group_columns(f)
+    np.testing.assert_array_equal(types.columns[types.type_of].T, f)
+    assert len(types.columns) == len({tuple(column) for column in (f + 0.0).T.tolist()})
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1e-3, 1.0, 1e17])
+def test_smoothed_types_are_the_types_of_smoothed_sums(alpha):
+    f = np.random.default_rng(0).integers(0, 40, (2, 500)).astype(np.float64)
+    smoothed, direct = smoothed_types(group_columns(f), alpha), group_columns(f + alpha)
+    np.testing.assert_array_equal(smoothed.columns, direct.columns)
+    np.testing.assert_array_equal(smoothed.multiplicity, direct.multiplicity)
+    np.testing.assert_array_equal(smoothed.type_of, direct.type_of)
 
 
 def test_minus_zero_is_zero():

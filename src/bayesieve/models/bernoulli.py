@@ -208,19 +208,20 @@ class SparseBernoulliNB(BernoulliModel):
         present, counts = statistics.feature_sum, statistics.class_count
         prior = class_log_prior(counts, self.class_prior, self.fit_prior)
         types = statistics.column_types
-        gains = bernoulli_gains(types.columns.T, counts, self.alpha)[types.type_of]
+        gains = bernoulli_gains(types.columns.T, counts, self.alpha)
         pooled = bernoulli_pooled_objective(types.columns.T, counts, self.alpha, types.multiplicity)
         solutions = []
-        for support in nested_supports(gains, ks):
+        for support in nested_supports(gains, ks, types):
+            support_gains = gains[types.type_of[support]]
             log_prob, log_absence_prob = bernoulli_log_prob(present, counts, self.alpha, support)
             solutions.append(
                 {
                     "class_log_prior_": prior,
                     "support_": support,
-                    "support_gains_": gains[support],
+                    "support_gains_": support_gains,
                     "support_log_prob_": log_prob,
                     "support_log_absence_prob_": log_absence_prob,
-                    "objective_": pooled + float(gains[support].sum()),
+                    "objective_": pooled + float(support_gains.sum()),
                 }
             )
         return solutions

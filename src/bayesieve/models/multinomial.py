@@ -17,10 +17,11 @@ from bayesieve._typing import AnyArray, FloatArray, IndexArray, K
 from bayesieve.models.base import SparseClassifier
 from bayesieve.models.linear import LinearRuleMixin
 from bayesieve.models.naive_bayes import ProbabilityMixin, class_log_prior, linear_scores
+from bayesieve.solvers.grouping import smoothed_types
 from bayesieve.solvers.multinomial import (
     MultinomialSolution,
     feature_gains,
-    solve_multinomial_path,
+    solve_types,
 )
 from bayesieve.statistics.class_statistics import ClassStatistics
 
@@ -204,27 +205,23 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
         return {"binarize": None, "squares": False}
 
     def _solve(self, statistics: ClassStatistics, ks: Sequence[int]) -> list[dict[str, Any]]:
-        if not statistics.feature_sum.any():
+        types = statistics.column_types
+        if not types.columns.any():
             msg = "X holds no counts: every value (of positive weight) is zero, so no feature can be chosen."
             raise ValueError(msg)
-        f = statistics.feature_sum + self.alpha
         prior = class_log_prior(statistics.class_count, self.class_prior, self.fit_prior)
-        solutions = solve_multinomial_path(f, ks, certify=self.certify, tol=self.tol, max_nodes=self.max_nodes)
-        free, place = _union(solutions, f.shape[1])
+        types = smoothed_types(types, self.alpha)
+        solutions = solve_types(types, ks, certify=self.certify, tol=self.tol, max_nodes=self.max_nodes)
+        free, place = _union(solutions, statistics.n_features)
+        f = statistics.feature_sum[:, free] + self.alpha
         with np.errstate(divide="ignore"):
-            log_f = np.log(f[:, free])  # of every feature that some support holds, once
-        total = float(f.sum())
+            log_f = np.log(f)  # of every feature that some support holds, once
         return [
-            {
-                "class_log_prior_": prior,
-                **self._state(f[:, s.support], log_f[:, place[s.support]], total, s),
-            }
-            for s in solutions
+            {"class_log_prior_": prior, **self._state(f[:, here], log_f[:, here], s)}
+            for s, here in ((s, place[s.support]) for s in solutions)
         ]
 
-    def _state(
-        self, chosen: FloatArray, log_chosen: FloatArray, total: float, solution: MultinomialSolution
-    ) -> dict[str, Any]:
+    def _state(self, chosen: FloatArray, log_chosen: FloatArray, solution: MultinomialSolution) -> dict[str, Any]:
         if self.certify and not solution.certified:
             warnings.warn(
                 f"The support is not proven optimal: after max_nodes={self.max_nodes} branch-and-bound nodes another "
@@ -235,10 +232,10 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
         by_class = chosen.sum(axis=1)
         counts = by_class.sum()
         with np.errstate(divide="ignore"):
-            log_share, log_totals = np.log(counts / total), np.log(by_class)
+            log_share, log_totals = np.log(counts / solution.total), np.log(by_class)
             # in this order a single feature weighs exactly the same in every class: f_c = B_c
             log_prob = (log_chosen - np.where(by_class > 0, log_totals, 0.0)[:, np.newaxis]) + log_share
-            log_prob[by_class == 0] = np.log(chosen.sum(axis=0) / total)  # nothing is known: the pooled model
+            log_prob[by_class == 0] = np.log(chosen.sum(axis=0) / solution.total)  # nothing is known: the pooled model
         return {
             "support_": solution.support,
             "support_gains_": feature_gains(chosen, by_class / counts) if counts > 0 else np.zeros(chosen.shape[1]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numba
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bayesieve._jit import kernel, parallel_kernel, read_only
 
-__all__ = ["ColumnTypes", "checked_sums", "expand_types", "group_columns"]
+__all__ = ["ColumnTypes", "check_sums", "checked_sums", "expand_types", "group_columns", "smoothed_types"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -19,6 +19,7 @@ Labels = npt.NDArray[np.int32]
 _SAMPLE = 1 << 16
 _ALWAYS = 1 << 20
 _CHUNK = 1 << 20  # columns that one thread groups at a time
+_SMALL = 1 << 12  # columns of small whole numbers are looked up in a table of this size
 _FACTOR = -7046029254386353131  # 2^64 over the golden ratio, odd: spreads the bits of a product
 
 
@@ -47,6 +48,12 @@ class ColumnTypes:
 def checked_sums(f: npt.ArrayLike) -> Floats:
     """Class sums as a C-ordered float64 array, or a ValueError that says what is wrong with them."""
     sums = np.ascontiguousarray(f, dtype=np.float64)
+    check_sums(sums)
+    return sums
+
+
+def check_sums(sums: Floats) -> None:
+    """Raise a ValueError that says what is wrong with class sums."""
     if sums.ndim != 2 or sums.shape[0] == 0 or sums.shape[1] == 0:
         raise ValueError(f"f must be a non-empty array of shape (classes, columns); got shape {sums.shape}.")
     with np.errstate(over="ignore", invalid="ignore"):
@@ -55,7 +62,6 @@ def checked_sums(f: npt.ArrayLike) -> Floats:
         raise ValueError("f must be non-negative and finite, and so must its sum.")
     if total == 0.0:
         raise ValueError("All counts are zero: there is nothing to choose from.")
-    return sums
 
 
 def group_columns(f: Floats, *, always: bool = False) -> ColumnTypes:
@@ -99,6 +105,38 @@ def group_columns(f: Floats, *, always: bool = False) -> ColumnTypes:
     return ColumnTypes(columns, multiplicity, type_of, merged=True)
 
 
+def smoothed_types(types: ColumnTypes, alpha: float) -> ColumnTypes:
+    """Types of f + alpha from those of f: grouping once serves every alpha.
+
+    Parameters
+    ----------
+    types : ColumnTypes
+        The types of f.
+    alpha : float
+        What is added to every entry.
+
+    Returns
+    -------
+    ColumnTypes
+        Fewer types where distinct columns become equal by rounding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> types = group_columns(np.array([[1.0, 1.5, 1.0], [0.0, 0.0, 0.0]]))
+    >>> len(smoothed_types(types, 1.0).columns), len(smoothed_types(types, 1e20).columns)
+    (2, 1)
+    """
+    columns = types.columns + alpha
+    if not types.merged:
+        return replace(types, columns=columns)
+    again = group_columns(np.ascontiguousarray(columns.T), always=True)
+    if len(again.columns) == len(columns):
+        return replace(types, columns=columns)
+    multiplicity = np.bincount(again.type_of, types.multiplicity).astype(np.int64)
+    return ColumnTypes(again.columns, multiplicity, again.type_of[types.type_of], merged=True)
+
+
 def expand_types(type_of: Labels, taken: Integers) -> npt.NDArray[np.intp]:
     """Sorted indices of the columns when ``taken`` units of each type are chosen, the lowest indices of each.
 
@@ -129,7 +167,7 @@ def _group_until_full(
     begin: int,
     stop: int,
     n: int,
-    table: Integers,
+    tables: tuple[Integers, Labels],
     columns: Floats,
     type_of: Labels,
     firsts: Labels,
@@ -137,12 +175,28 @@ def _group_until_full(
 ) -> tuple[int, int]:
     """Group columns from ``begin`` on until ``columns`` has no room for another type.
 
-    Returns where the walk ended and how many types there are. An entry of the table is a tag, whose lower bits give the
-    slot, and a type: one look decides.
+    Returns where the walk ended and how many types there are. An entry of the first table is a tag, whose lower bits
+    give the slot, and a type: one look decides. The second table knows the types of columns of small whole numbers,
+    which on counts nearly all are: sum_c f_ci base^c is the place of such a column.
     """
     classes, room = f.shape[0], columns.shape[0]
+    table, small = tables
     last = np.int64(table.shape[0] - 1)
+    base = np.int64(1)
+    while float(base + 1) ** classes <= small.shape[0]:
+        base += 1
     for i in range(begin, stop):
+        place, whole = np.int64(0), True
+        for c in range(classes):
+            x = f[c, i]
+            if not 0.0 <= x < base or float(np.int64(x)) != x:
+                whole = False
+                break
+            place = place * base + np.int64(x)
+        if whole and small[place] >= 0:
+            multiplicity[small[place]] += 1
+            type_of[i] = small[place]
+            continue
         mixed = np.int64(0)
         for c in range(classes):
             bits = np.float64(f[c, i] + 0.0).view(np.int64)  # + 0.0 turns -0.0 into 0.0
@@ -172,6 +226,8 @@ def _group_until_full(
             firsts[n] = i
             multiplicity[n] = 0
             n += 1
+        if whole:
+            small[place] = kind
         multiplicity[kind] += 1
         type_of[i] = kind
     return stop, n
@@ -187,11 +243,14 @@ def _group_chunk(f: Floats, begin: int, stop: int, type_of: Labels, firsts: Labe
     """
     classes = f.shape[0]
     size = 1024  # a small table stays in cache; it doubles with the number of types
+    small = np.full(_SMALL, -1, dtype=np.int32)
     n = int(np.int64(0))  # for a constant Numba would compile the walk once more
     table, columns = np.full(size, -1, dtype=np.int64), np.empty((size // 2, classes))
     i = begin
     while True:
-        i, n = _group_until_full(f, i, stop, n, table, columns, type_of, firsts[begin:stop], multiplicity[begin:stop])
+        i, n = _group_until_full(
+            f, i, stop, n, (table, small), columns, type_of, firsts[begin:stop], multiplicity[begin:stop]
+        )
         if i == stop:
             return n
         size *= 2

@@ -1,7 +1,12 @@
 """Sparse multinomial naive Bayes: the best k columns from class sums, with a bound on all others."""
 
 from bayesieve.solvers.multinomial.branch import BranchResult, branch_and_bound
-from bayesieve.solvers.multinomial.solve import MultinomialSolution, solve_multinomial, solve_multinomial_path
+from bayesieve.solvers.multinomial.solve import (
+    MultinomialSolution,
+    solve_multinomial,
+    solve_multinomial_path,
+    solve_types,
+)
 from bayesieve.solvers.multinomial.stages import (
     MultinomialBound,
     feature_gains,
@@ -23,6 +28,7 @@ __all__ = [
     "multinomial_bound",
     "solve_multinomial",
     "solve_multinomial_path",
+    "solve_types",
     "support_gain",
     "support_log_theta",
 ]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesieve.solvers.divergence import xlogx
-from bayesieve.solvers.grouping import ColumnTypes, group_columns
+from bayesieve.solvers.grouping import ColumnTypes
 from bayesieve.solvers.multinomial.centred import EPS, HEAD, centre_rows
 from bayesieve.solvers.multinomial.wide import StandIn, stand_in, survey
 
@@ -25,12 +25,12 @@ class Prepared:
 
     Attributes
     ----------
-    f : ndarray of shape (C', m)
-        Sums of the classes that have counts at all.
     live : ndarray of shape (C,)
-        Which classes those are.
+        Which classes have counts at all.
     types : ColumnTypes
-        Their distinct columns.
+        The distinct columns of those C' classes.
+    total : float
+        N, the sum of everything.
     shares : ndarray of shape (C',)
         Their shares of all counts.
     rows : ndarray of shape (T, HEAD + C')
@@ -43,36 +43,44 @@ class Prepared:
         Whether all columns have the same class shares, to rounding: then no support gains anything.
     """
 
-    f: Floats
     live: npt.NDArray[np.bool_]
     types: ColumnTypes
+    total: float
     shares: Floats
     rows: Floats
     stand_in: StandIn
     pooled: float
     proportional: bool
 
+    @property
+    def f(self) -> Floats:
+        """The class sums (C', m) where grouping was given up."""
+        return np.ascontiguousarray(self.types.columns.T)
 
-def prepare(f: Floats) -> Prepared:
-    """Group the columns of checked class sums and centre them at the class shares."""
-    totals = f.sum(axis=1)
+
+def prepare(types: ColumnTypes) -> Prepared:
+    """Centre the distinct columns of checked class sums at the class shares."""
+    weighted = types.columns * types.multiplicity[:, np.newaxis] if types.merged else types.columns
+    totals = weighted.sum(axis=0)
     live = totals > 0.0
     if not live.all():
-        f, totals = np.ascontiguousarray(f[live]), totals[live]
-    types = group_columns(f)
+        kept = types.columns[:, live] if types.merged else np.ascontiguousarray(types.columns.T[live]).T
+        types, totals = replace(types, columns=np.ascontiguousarray(kept) if types.merged else kept), totals[live]
     total = float(totals.sum())
     shares = totals / total
+    columns, units = types.columns, types.multiplicity
     if not types.merged:
+        f = np.ascontiguousarray(columns.T)
         scores, entropy, proportional = survey(f, shares)
         few = stand_in(f, shares, scores)
-        return Prepared(f, live, types, shares, few.rows[:0], few, entropy - xlogx(total), proportional)
-    rows = centre_rows(types.columns, shares)
+        return Prepared(live, types, total, shares, few.rows[:0], few, entropy - xlogx(total), proportional)
+    rows = centre_rows(columns, shares)
     g = rows[:, 1]
     used = g > 0.0
-    pooled = float((types.multiplicity[used] * g[used] * np.log(g[used] / total)).sum())
-    proportional = bool((rows[:, 2] <= _PROPORTIONAL * g).all()) and _all_proportional(types.columns, rows)
-    few = StandIn(rows[:0], types.multiplicity[:0])
-    return Prepared(f, live, types, shares, rows, few, pooled, proportional)
+    pooled = float((units[used] * g[used] * np.log(g[used] / total)).sum())
+    proportional = bool((rows[:, 2] <= _PROPORTIONAL * g).all()) and _all_proportional(columns, rows)
+    few = StandIn(rows[:0], units[:0])
+    return Prepared(live, types, total, shares, rows, few, pooled, proportional)
 
 
 def _all_proportional(columns: Floats, rows: Floats) -> bool:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve.solvers.grouping import checked_sums
+from bayesieve.solvers.grouping import ColumnTypes, check_sums, checked_sums, group_columns
 from bayesieve.solvers.multinomial.problem import Prepared, prepare
 from bayesieve.solvers.multinomial.search import Found, search
 
-__all__ = ["MultinomialSolution", "solve_multinomial", "solve_multinomial_path"]
+__all__ = ["MultinomialSolution", "solve_multinomial", "solve_multinomial_path", "solve_types"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,8 @@ class MultinomialSolution:
         Bound on the rounding errors of ``upper_gain`` and ``gain`` together.
     pooled_objective : float
         K, the log-likelihood with no column free.
+    total : float
+        N, the sum of all class sums.
     """
 
     support: npt.NDArray[np.intp]
@@ -53,6 +55,7 @@ class MultinomialSolution:
     n_nodes: int
     rounding: float
     pooled_objective: float
+    total: float
 
     @property
     def objective(self) -> float:
@@ -140,7 +143,40 @@ def solve_multinomial_path(
     >>> [solution.support.tolist() for solution in path]
     [[0, 1], [0, 1, 3]]
     """
-    prepared = prepare(checked_sums(f))
+    return solve_types(group_columns(checked_sums(f)), ks, certify=certify, tol=tol, max_nodes=max_nodes)
+
+
+def solve_types(
+    types: ColumnTypes,
+    ks: Sequence[int] | npt.NDArray[np.integer],
+    *,
+    certify: bool = True,
+    tol: float = 1e-9,
+    max_nodes: int = 10_000,
+) -> list[MultinomialSolution]:
+    """Solve for several k, like :func:`solve_multinomial_path`, where the equal columns are known already.
+
+    Parameters
+    ----------
+    types : ColumnTypes
+        The distinct columns of the smoothed class sums.
+    ks, certify, tol, max_nodes
+        As in :func:`solve_multinomial_path`.
+
+    Returns
+    -------
+    list of MultinomialSolution
+        One for every entry of ``ks``.
+
+    Examples
+    --------
+    >>> from bayesieve.solvers.grouping import group_columns
+    >>> types = group_columns(np.array([[9.0, 1.0, 5.0, 4.0], [1.0, 8.0, 5.0, 5.0]]))
+    >>> solve_types(types, [2])[0].support
+    array([0, 1])
+    """
+    check_sums(types.columns)
+    prepared = prepare(types)
     return [_solve(prepared, int(k), certify, tol, max_nodes) for k in ks]
 
 
@@ -168,4 +204,5 @@ def _solve(prepared: Prepared, k: int, certify: bool, tol: float, max_nodes: int
         n_nodes=found.nodes,
         rounding=found.rounding,
         pooled_objective=prepared.pooled,
+        total=prepared.total,
     )

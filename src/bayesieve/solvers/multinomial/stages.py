@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from bayesieve._jit import kernel
 from bayesieve.solvers.divergence import log
-from bayesieve.solvers.grouping import checked_sums, expand_types
+from bayesieve.solvers.grouping import checked_sums, expand_types, group_columns
 from bayesieve.solvers.multinomial.bound import minimise_bound, narrow_units
 from bayesieve.solvers.multinomial.centred import EPS, centre_rows, direction, dots, exact_gain, widen
 from bayesieve.solvers.multinomial.problem import prepare
@@ -144,7 +144,7 @@ def multinomial_bound(f: npt.ArrayLike, k: int, *, precision: float = 1e-6) -> M
     >>> round(bound.upper_gain, 4), bound.support
     (6.7531, array([0, 1]))
     """
-    prepared = prepare(checked_sums(f))
+    prepared = prepare(group_columns(checked_sums(f)))
     units, shares = prepared.types.multiplicity, prepared.shares
     k = min(int(k), len(prepared.types.type_of))
     if k < 1:
