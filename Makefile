@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PYTEST_ARGS ?= -n 2
 
-.PHONY: help demo test coverage lint format bench clean
+.PHONY: help demo test coverage lint format bench bench-compare clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -36,6 +36,9 @@ format: $(VENV)/.ready ## format the code
 
 bench: $(VENV)/.ready ## measure speed against peers (set BAYESIEVE_DATA to include real data)
 	$(BIN)/python benchmarks/run.py
+
+bench-compare: $(VENV)/.ready ## compare speed with an earlier revision: make bench-compare BASE=v0.1.0
+	$(BIN)/python benchmarks/compare.py $(BASE)
 
 clean: ## remove the environment and all caches
 	rm -rf $(VENV) .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

@@ -57,6 +57,16 @@ def test_the_bits_of_the_plain_walk(
         np.testing.assert_allclose(split[present], expected, atol=1e-9)
 
 
+def test_large_blocks_have_wider_keys(monkeypatch, split_everything):
+    monkeypatch.setattr(module, "_IN_CACHE", 1 << 30)
+    X, codes = wide_rows(0, 100_000, 2)
+    split = np.zeros((2, 100_000))
+    module._add_split((X.indptr, X.indices, X.data), (codes, np.empty(0)), (False, 0.0), split)
+    assert split_everything == [X.nnz]
+    monkeypatch.setattr(module, "_WIDE", 1 << 60)
+    np.testing.assert_array_equal(split, class_sums(X, codes, 2, None, None))
+
+
 def test_binarised_rows(monkeypatch, split_everything):
     X, codes = wide_rows(0, 200, 2)
     split = class_sums(X, codes, 2, None, 0.5)

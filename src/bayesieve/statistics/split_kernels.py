@@ -5,7 +5,8 @@ meet in them. Here every thread copies ranges of rows, each stored value into th
 every thread adds up whole blocks, whose sums stay in cache. Bins keep the order of the rows, so the sums have the bits
 of :func:`bayesieve.statistics.kernels.csr_sums`, for any number of threads.
 
-A stored value travels with a 32-bit key: its column inside the block and, above it, its class.
+A stored value travels with a key of 16 bits (32 where blocks are large): its column inside the block and, above it, its
+class.
 """
 
 from __future__ import annotations
