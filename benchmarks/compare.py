@@ -3,8 +3,8 @@
     python benchmarks/compare.py BASE            # a revision; make bench-compare BASE=...
 
 BASE is checked out into a temporary folder. Every round starts one process per tree, which warms up and times each
-case; the ratio of a case is the median over rounds. Fails where a case is more than 15 % and 50 ms slower. What the earlier
-tree does not have yet is left out. Cases on real data need BAYESIEVE_DATA.
+case; the ratio of a case is the median over rounds. Fails where a case is more than 15 % and 50 ms slower. What the
+earlier tree does not have yet is left out. Cases on real data need BAYESIEVE_DATA.
 """
 
 from __future__ import annotations

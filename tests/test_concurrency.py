@@ -1,7 +1,7 @@
 """Fits from threads, forked and spawned processes at once, under both of Numba's usual threading layers.
 
-Entering a parallel kernel from two threads aborts a process under ``workqueue``; entering one in a child that was forked
-after its parent used ``omp`` kills the child. Both happen to whole processes, so each case runs in one of its own.
+Entering a parallel kernel from two threads aborts a process under ``workqueue``; entering one in a child that was
+forked after its parent used ``omp`` kills the child. Both happen to whole processes: each case runs in one of its own.
 """
 
 from __future__ import annotations
