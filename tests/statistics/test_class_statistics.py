@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import naive
 from bayesieve import ClassStatistics
 from bayesieve.statistics import kernels
+from bayesieve.statistics.class_sums import without_duplicates
 
 LAYOUTS = {
     "C": np.ascontiguousarray,
@@ -88,6 +89,16 @@ def test_duplicates_and_unsorted_indices_are_summed_and_left_alone(build):
     assert ClassStatistics.from_data(X, [0, 1], squares=True).feature_square.tolist() == [[4, 1], [0, 25]]
     np.testing.assert_array_equal(X.data, data)
     np.testing.assert_array_equal(X.indices, indices)
+
+
+@given(st.lists(st.lists(st.integers(0, 6) | st.sampled_from([1 << 16, (1 << 31) - 1]), max_size=7), max_size=60))
+def test_unsorted_rows_are_copied_only_where_a_cell_is_stored_twice(rows):
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
+    indices = np.array([column for row in rows for column in row], dtype=np.int64)
+    X = sp.csr_array((np.ones(len(indices)), indices, indptr), shape=(len(rows), 1 << 31))
+    plain = without_duplicates(X)
+    assert (plain is X) == all(len(set(row)) == len(row) for row in rows)
+    assert plain.has_canonical_format or plain is X
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])

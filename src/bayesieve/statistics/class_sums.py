@@ -176,8 +176,17 @@ def renormalise(total: FloatArray, error: FloatArray) -> None:
 
 
 def without_duplicates(X: Any) -> Any:
-    """Give X itself, or a copy in which repeated entries of a cell are added up."""
+    """Give X itself, or a copy in which repeated entries of a cell are added up.
+
+    Rows whose indices are not sorted are the normal case (CountVectorizer makes them) and no reason to copy.
+    """
     if X.has_canonical_format:
+        return X
+    cuts = np.searchsorted(X.indptr, np.linspace(0, X.nnz, _RANGES + 1))
+    cuts[-1] = len(X.indptr) - 1
+    found = np.zeros(_RANGES, dtype=np.bool_)
+    kernels.repeats(read_only(X.indptr), read_only(X.indices), read_only(cuts), found)
+    if not found.any():
         return X
     X = X.copy()
     X.sum_duplicates()

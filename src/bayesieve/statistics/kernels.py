@@ -104,6 +104,39 @@ def dense_sums_by_column(
 
 
 @kernel
+def _repeats(indptr: AnyArray, indices: AnyArray, begin: int, stop: int) -> bool:
+    longest = 0
+    for row in range(begin, stop):
+        longest = max(longest, indptr[row + 1] - indptr[row])
+    size = 16
+    while size < 2 * longest:
+        size *= 2
+    table = np.full(size, -1, dtype=np.int64)  # the row that wrote an entry is a part of it: nothing to clear
+    for row in range(begin, stop):
+        rising = True
+        for position in range(indptr[row] + 1, indptr[row + 1]):
+            rising &= indices[position - 1] < indices[position]
+        if rising:
+            continue
+        for position in range(indptr[row], indptr[row + 1]):
+            entry = (np.int64(row) << 32) | np.int64(indices[position])
+            slot = (np.int64(indices[position]) * 40503) & (size - 1)
+            while table[slot] >> 32 == row:
+                if table[slot] == entry:
+                    return True
+                slot = (slot + 1) & (size - 1)
+            table[slot] = entry
+    return False
+
+
+@parallel_kernel
+def repeats(indptr: AnyArray, indices: AnyArray, rows: AnyArray, found: AnyArray) -> None:
+    """Tell for every range of rows (in CSC: columns), ``rows[r]`` to ``rows[r + 1]``, if one has an index twice."""
+    for part in numba.prange(found.shape[0]):
+        found[part] = _repeats(indptr, indices, rows[part], rows[part + 1])
+
+
+@kernel
 def two_sum(a: float, b: float) -> tuple[float, float]:
     """Sum and rounding error of a + b: their total is exact (Knuth)."""
     total = a + b
