@@ -63,6 +63,35 @@ def test_binary_input_needs_no_threshold():
         plain.predict(sp.csr_array(-X))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.float64])
+@pytest.mark.parametrize("build", [np.asarray, np.asfortranarray, sp.csr_matrix, sp.csc_array])
+@pytest.mark.parametrize("threshold", [0.1, np.float64(0.1)])
+def test_a_value_equal_to_the_threshold_is_not_above_it(dtype, build, threshold):
+    """The float32 nearest to 0.1 is above 0.1 in float64: the data's own precision decides, in fit and in predict."""
+    if dtype == np.float16 and build not in (np.asarray, np.asfortranarray):
+        return  # SciPy has no such sparse matrices
+    rng = np.random.default_rng(5)
+    X, y = rng.choice(np.array([0.0, 0.1, 0.2], dtype=dtype), (40, 5)), np.arange(40) % 2
+    model = SparseBernoulliNB("all", binarize=threshold).fit(build(X), y)
+    plain = SparseBernoulliNB("all").fit(X == dtype(0.2), y)
+    np.testing.assert_array_equal(model.support_log_prob_, plain.support_log_prob_)
+    np.testing.assert_array_equal(model.predict_proba(build(X)), plain.predict_proba(X == dtype(0.2)))
+    theirs = BernoulliNB(binarize=0.1).fit(X, y)
+    np.testing.assert_allclose(model.support_log_prob_, theirs.feature_log_prob_, atol=1e-10)
+
+
+def test_statistics_of_counts_are_not_those_of_binary_data():
+    rng = np.random.default_rng(6)
+    X, y = rng.poisson(2.0, (40, 5)), np.array(["a", "b"])[np.arange(40) % 2]
+    for bad in (X, -X):
+        with pytest.raises(ValueError, match=r"binarize=None takes X as binary.*class 'a'.*binarize=0\.0"):
+            SparseBernoulliNB(2, binarize=None).fit_statistics(ClassStatistics.from_data(bad, y))
+    weights = rng.random(40)
+    full = ClassStatistics.from_data(np.minimum(X, 1), y, sample_weight=weights)
+    model = SparseBernoulliNB(2, binarize=None).fit_statistics(full)
+    assert model.support_.tolist() == SparseBernoulliNB(2).fit(X, y, sample_weight=weights).support_.tolist()
+
+
 def test_gains_without_smoothing_are_mutual_information():
     rng = np.random.default_rng(1)
     X, y = rng.integers(0, 2, (300, 20)), rng.integers(0, 4, 300)

@@ -79,6 +79,20 @@ class BernoulliModel(LinearRuleMixin, DecisionMixin, ProbabilityMixin, SparseCla
                 )
                 raise ValueError(msg)
 
+    def _check_statistics(self, statistics: ClassStatistics) -> None:
+        super()._check_statistics(statistics)
+        if self.binarize is None:
+            sums, most = statistics.feature_sum, statistics.class_count[:, np.newaxis]
+            beyond = np.argwhere((sums < 0) | (sums > most * (1 + 1e-9)))  # fractional weights may round
+            if len(beyond):
+                code, feature = beyond[0].tolist()
+                msg = (
+                    f"binarize=None takes X as binary already, but feature {feature} adds up to {sums[code, feature]} "
+                    f"over the {most[code, 0]} rows of class {statistics.classes.tolist()[code]!r}: give a threshold "
+                    "to the model and to the statistics, for instance binarize=0.0."
+                )
+                raise ValueError(msg)
+
     def _values_of(self, X: Any) -> Any:
         return _binarized(X, self.binarize)
 
@@ -230,6 +244,7 @@ class SparseBernoulliNB(BernoulliModel):
 def _binarized(X: Any, threshold: float | None) -> Any:
     if threshold is None:
         return X
+    threshold = float(threshold)  # a NumPy scalar would bring its own precision into the comparison
     if not sp.issparse(X):
         return (np.asarray(X) > threshold).astype(np.float64)
     X = X.copy()

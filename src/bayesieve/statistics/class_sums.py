@@ -81,7 +81,7 @@ def class_sums(
     """
     out = np.zeros((n_classes, X.shape[1]))
     rows = (read_only(codes), read_only(np.empty(0) if weights is None else weights))
-    rule = (binarize is not None, 0.0 if binarize is None else float(binarize))
+    rule = (binarize is not None, 0.0 if binarize is None else _threshold(binarize, X.dtype))
     if sp.issparse(X):
         if binarize is not None:
             X = without_duplicates(X)
@@ -173,6 +173,11 @@ def renormalise(total: FloatArray, error: FloatArray) -> None:
     rounded = total + error
     error -= rounded - total
     total[...] = rounded
+
+
+def _threshold(binarize: float, dtype: np.dtype[Any]) -> float:
+    """Round the threshold to the precision of the data, as NumPy does where it compares: a stored 0.1 is not above it."""
+    return float(dtype.type(binarize)) if dtype.kind == "f" else float(binarize)
 
 
 def without_duplicates(X: Any) -> Any:
