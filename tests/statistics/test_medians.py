@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 import naive
+from bayesieve import _jit
 from bayesieve.statistics import medians as module
 from bayesieve.statistics.median_kernels import pooled_side
 from bayesieve.statistics.medians import class_medians
@@ -235,7 +236,9 @@ def test_blocks_of_columns_change_nothing(convert, monkeypatch):
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="threads belong to the compiled kernels")
-def test_threads_change_nothing():
+def test_threads_change_nothing(monkeypatch):
+    monkeypatch.setattr(_jit, "_WORTH_A_THREAD", 0)
+    assert _jit.runs_parallel() == (numba.get_num_threads() > 1)
     X, y = example(np.random.default_rng(3), n=60, m=300)
     weights = np.random.default_rng(4).random(60) + 0.1
     before = numba.get_num_threads()
