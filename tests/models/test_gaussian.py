@@ -227,6 +227,18 @@ def test_constant_features_say_so(build):
         SparseGaussianNB(1).fit(build(np.array([[1.0, 2.0]])), [0])
 
 
+@pytest.mark.parametrize("build", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("scale", [1e151, 1e160, 1e300])
+def test_values_whose_squares_overflow_say_so(build, scale):
+    X, y = np.random.default_rng(3).integers(-3, 4, (40, 3)), np.arange(40) % 2
+    with pytest.raises(ValueError, match=r"X is too large for variances in float64.*Divide X by a constant first"):
+        SparseGaussianNB(2).fit(build(X * scale), y)
+    assert (
+        SparseGaussianNB(2).fit(build(X * 1e140), y).support_.tolist()
+        == SparseGaussianNB(2).fit(X, y).support_.tolist()
+    )
+
+
 def test_no_smoothing_and_a_feature_that_is_constant_within_a_class():
     rng = np.random.default_rng(3)
     X, y = rng.standard_normal((40, 6)), np.arange(40) % 2

@@ -218,6 +218,39 @@ def test_a_mean_of_1e8_costs_nothing_and_merges():
         assert_array_equal(model.predict(moved), near.predict(X))
 
 
+@every_build
+def test_values_that_overflow_say_so(build):
+    X, y = np.random.default_rng(11).integers(-3, 4, (40, 3)), np.arange(40) % 2
+    with pytest.raises(ValueError, match=r"X is too large for variances in float64.*Divide X by a constant first"):
+        SparseNearestCentroid(2).fit(build(X * 1e160), y)
+    with pytest.raises(ValueError, match=r"distances in feature 0 overflow float64\. Divide X by a constant first"):
+        SparseNearestCentroid(2, metric="manhattan").fit(build(abs(X) * 5e307), y)
+    # medians know no squares, unless the priors ask for deviations
+    far, near = SparseNearestCentroid(2, metric="manhattan"), SparseNearestCentroid(2, metric="manhattan")
+    assert_array_equal(far.fit(build(X * 2.0**900), y).support_, near.fit(X, y).support_)
+    assert_array_equal(far.predict(build(X * 2.0**900)), near.predict(X))
+    with pytest.raises(ValueError, match="X is too large for variances"):
+        SparseNearestCentroid(2, metric="manhattan", priors=[0.3, 0.7]).fit(build(X * 2.0**900), y)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_l1_optimum_is_that_of_a_linear_program_for_every_split_of_the_features(n_classes):
+    """One linear program for each feature, free and shared, and every way of choosing at most k of them."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        y = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, 9)])
+        X = rng.integers(-2, 3, (len(y), 4)).astype(float)
+        weights = rng.integers(1, 4, len(y)).astype(float)
+        free, shared = (
+            np.array([naive.l1_center_by_linear_program(x, y, weights, together) for x in X.T])
+            for together in (False, True)
+        )
+        for k in range(1, 5):
+            best = min(naive.best_of_supports(free, shared, k).values())
+            model = SparseNearestCentroid(k, metric="manhattan").fit(X, y, sample_weight=weights)
+            assert_allclose(model.objective_, best, atol=1e-9)
+
+
 def test_partial_fit_is_the_online_update_of_the_paper():
     X, y = load_iris(return_X_y=True)
     model = SparseNearestCentroid(2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import threading
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -14,9 +15,12 @@ import scipy.sparse as sp
 from families import ADDITIVE, COUNTS_ONLY, FAMILIES, NEEDS_TWO_CLASSES, ONLY_TWO_CLASSES, WITH_DECISION
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import make_pipeline
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
 
 from bayesieve import ClassStatistics
 
@@ -323,8 +327,7 @@ def test_more_features_never_fit_worse(name, seed):
     X, y = problem(name, seed)
     sign = -1.0 if name in {"euclidean", "manhattan"} else 1.0  # centers minimise a distance
     values = [sign * FAMILIES[name](k).fit(X, y).objective_ for k in range(1, X.shape[1] + 1)]
-    if name not in ONLY_TWO_CLASSES:
-        assert (np.diff(values) >= -1e-9 * np.abs(values[0])).all()
+    assert (np.diff(values) >= -1e-9 * np.abs(values[0])).all()
 
 
 @every_family
@@ -395,6 +398,140 @@ def test_the_linear_rule_gives_the_scores_up_to_a_constant_per_row(name, seed):
     else:
         shift = scores - linear
         np.testing.assert_allclose(shift, np.repeat(shift[:, :1], shift.shape[1], axis=1), atol=1e-9)
+
+
+@every_family
+def test_weights_that_make_no_sense(name):
+    X, y = problem(name)
+    for weights, message in (
+        (np.zeros(80), "zero"),
+        (np.where(y, -1.0, 1.0), "Negative values in data passed to `sample_weight`"),
+        (np.where(y, np.nan, 1.0), "sample_weight contains NaN"),
+        (np.ones(79), "sample_weight.shape"),
+        (np.full(80, 1e300), r"sample_weight adds up to 8e\+301.*multiply all weights by a constant"),
+        (np.full(80, 1e-300), r"sample_weight adds up to 8e-299"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            FAMILIES[name](3).fit(X, y, sample_weight=weights)
+
+
+@every_family
+def test_data_that_makes_no_sense(name):
+    X, y = problem(name)
+    for bad, message in (
+        (X[:, 0], "Expected 2D array, got 1D array"),
+        (X[:, :0], r"0 feature\(s\) \(shape=\(80, 0\)\)"),
+        (np.where(X > 2, np.nan, X), "Input X contains NaN"),
+        (sp.csr_array(np.where(X > 2, np.inf, X)), "Input X contains infinity"),
+        (X * 1j, "Complex data not supported"),
+        (pd.DataFrame(X, columns=["a", "a", *"bcdefghijk"]), r"(?s)Expected unique column names.*'a' 2 times"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            FAMILIES[name](3).fit(bad, y)
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        FAMILIES[name](3).fit(X, np.linspace(0, 1, 80))
+
+
+@every_family
+@pytest.mark.parametrize("build", [sp.csr_matrix, sp.csc_array])
+@pytest.mark.parametrize("index_type", [np.int32, np.int64])
+def test_sparse_memory_maps_opened_for_reading(name, build, index_type, tmp_path):
+    X, y = problem(name)
+    S = build(X.astype(np.float64))
+    mapped = []
+    for part in ("data", "indices", "indptr"):
+        array = getattr(S, part)
+        np.save(tmp_path / f"{part}.npy", array if part == "data" else array.astype(index_type))
+        mapped.append(np.load(tmp_path / f"{part}.npy", mmap_mode="r"))
+    read_only = build(tuple(mapped), shape=X.shape)
+    model, plain = FAMILIES[name](4).fit(read_only, y), FAMILIES[name](4).fit(X, y)
+    assert_same_bits(model, plain)
+    np.testing.assert_array_equal(model.predict(read_only), plain.predict(X))
+    np.testing.assert_array_equal(model.transform(read_only).toarray(), plain.transform(X))
+
+
+@every_family
+@pytest.mark.parametrize("index_type", [np.int32, np.int64])
+def test_cells_stored_in_parts_and_out_of_order_are_added_up(name, index_type):
+    rng = np.random.default_rng(8)
+    row, column, value = rng.integers(0, 40, 300), rng.integers(0, 9, 300), rng.integers(0, 4, 300).astype(float)
+    order = np.argsort(row, kind="stable")
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=40))])
+    csr = sp.csr_matrix((value[order], column[order].astype(index_type), indptr.astype(index_type)), shape=(40, 9))
+    dense = np.zeros((40, 9))
+    np.add.at(dense, (row, column), value)
+    y = np.arange(40) % 2
+    plain = FAMILIES[name](4).fit(dense, y)
+    for X in (csr, csr.tocsc()):
+        before = [part.copy() for part in (X.data, X.indices, X.indptr)]
+        model = FAMILIES[name](4).fit(X, y)
+        assert_same_bits(model, plain)
+        np.testing.assert_array_equal(model.predict(X), plain.predict(dense))
+        for part, copied in zip((X.data, X.indices, X.indptr), before, strict=True):
+            np.testing.assert_array_equal(part, copied)
+
+
+@every_family
+def test_notebook_repr_before_and_after_fit(name):
+    X, y = problem(name)
+    model = FAMILIES[name](3)
+    assert type(model).__name__ in model._repr_html_()
+    assert type(model).__name__ in model.fit(X, y)._repr_html_()
+    if name in ADDITIVE:
+        assert model.partial_fit(X, y)._repr_html_()
+        assert model.compact()._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("build", "batch", "reason"),
+    [
+        (FAMILIES["gaussian"], [[1.0, 2.0]], "constant"),
+        (partial(FAMILIES["euclidean"], priors=[0.3, 0.7]), [[1.0, 2.0], [3.0, 1.0]], "more rows than classes"),
+        (partial(FAMILIES["bernoulli"], class_prior=[0.3, 0.3, 0.4]), [[1.0, 2.0], [3.0, 1.0]], "Number of priors"),
+    ],
+    ids=["gaussian", "euclidean", "bernoulli"],
+)
+def test_batches_from_which_there_is_no_model_yet(build, batch, reason):
+    """Prediction says why; attributes are absent, so that hasattr and the notebook's repr work; training goes on."""
+    model = build(1).partial_fit(batch, np.arange(len(batch)), classes=[0, 1])
+    with pytest.raises(ValueError, match=reason):
+        model.predict(batch)
+    with pytest.raises(ValueError, match=reason):
+        model.transform(batch)
+    with pytest.raises(AttributeError, match=f"no 'support_' yet: .*{reason}"):
+        _ = model.support_
+    assert not hasattr(model, "coef_")
+    assert type(model).__name__ in model._repr_html_()
+    with pytest.raises(ValueError, match=reason):
+        model.compact()
+    if reason != "Number of priors":
+        X, y = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 2
+        model.partial_fit(X, y)
+        whole = build(1).partial_fit(np.vstack([batch, X]), [*range(len(batch)), *y], classes=[0, 1])
+        np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+
+
+@every_family
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_chooses_features_for_another_classifier_in_a_grid_search(name, library):
+    X, y = problem(name)
+    names = [f"word {i}, é" for i in range(X.shape[1])]
+    frame = pd.DataFrame(X, columns=names) if library == "pandas" else pl.DataFrame(X, schema=names)
+    pipeline = Pipeline([("choose", FAMILIES[name]()), ("decide", LogisticRegression())]).set_output(transform=library)
+    search = GridSearchCV(pipeline, {"choose__k": [1, 2, 0.5, "all"]}, cv=3).fit(frame, y)
+    chosen = search.best_estimator_[0]
+    assert search.best_estimator_[:-1].get_feature_names_out().tolist() == [names[i] for i in chosen.support_]
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(search)).predict(frame), search.predict(frame))
+
+
+@every_family
+def test_sample_weight_is_routed_where_it_is_asked_for(name):
+    X, y = problem(name)
+    weights = np.random.default_rng(1).random(len(y))
+    with config_context(enable_metadata_routing=True):
+        model = FAMILIES[name](3).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        search = GridSearchCV(model, {"k": [3]}, cv=2).fit(X, y, sample_weight=weights)
+    assert_same_bits(search.best_estimator_, FAMILIES[name](3).fit(X, y, sample_weight=weights))
 
 
 @every_family

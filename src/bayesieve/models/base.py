@@ -1,8 +1,8 @@
 """The one road of the house: data -> class statistics -> gains -> support -> parameters.
 
 A family of models says what it reads of the data (`statistics_request`), which data it takes (`_check_values`), how
-sums become a fitted state (`_solve`) and how rows are scored on the support (`_scores_on_support`). All else that the
-sparse classifiers share is here.
+sums become a fitted state (`_solve`) and how rows are scored on the support (`_partial_scores`, `_combined`). All else
+that the sparse classifiers share is here.
 """
 
 from __future__ import annotations
@@ -310,8 +310,7 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
         self
             The estimator, which predicts as before and cannot be trained further.
         """
-        check_is_fitted(self)
-        self._solve_if_stale()
+        self._ensure_solved()
         self._statistics, self._keeps_statistics = None, False
         return self
 
@@ -361,6 +360,11 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
                     self._take_solution(self._statistics)
                     self._stale = False
 
+    def _ensure_solved(self) -> None:
+        """Make sure that there is a support, or say why there is none."""
+        check_is_fitted(self)
+        self._solve_if_stale()
+
     def _take_solution(self, statistics: ClassStatistics) -> None:
         (solution,) = self._solve(statistics, [self._resolved_k(statistics.n_features)])
         self.__dict__.update(solution)
@@ -368,7 +372,11 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
     def __getattr__(self, name: str) -> Any:
         # only reached when the ordinary way failed: after partial_fit, before any fit, or inside a property
         if name in type(self)._solved_attributes and self.__dict__.get("_stale", False):
-            self._solve_if_stale()
+            try:
+                self._solve_if_stale()
+            except ValueError as error:  # hasattr and the notebook's repr take no other exception for an answer
+                msg = f"{type(self).__name__} has no {name!r} yet: {error}"
+                raise AttributeError(msg) from error
             return self.__dict__[name]
         return object.__getattribute__(self, name)  # fails again, with the message it failed with
 
@@ -445,7 +453,7 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
         return labels
 
     def _scores(self, X: Any) -> FloatArray:
-        check_is_fitted(self)
+        self._ensure_solved()
         return self._scores_of_checked(self._checked_rows(X))
 
     def _checked_rows(self, X: Any) -> Any:
@@ -464,12 +472,12 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
     # ------------------------------------------------------------------ selection
 
     def _transform(self, X: Any) -> Any:
-        check_is_fitted(self)
+        self._ensure_solved()
         # by index: no mask over millions of columns, and an empty support is no surprise
         return _safe_indexing(X, self.support_, axis=1)
 
     def _get_support_mask(self) -> AnyArray:
-        check_is_fitted(self)
+        self._ensure_solved()
         mask = np.zeros(self.n_features_in_, dtype=bool)
         mask[self.support_] = True
         return mask
@@ -487,7 +495,7 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (k,)
             Names, in column order.
         """
-        check_is_fitted(self)
+        self._ensure_solved()
         if input_features is None and "feature_names_in_" not in self.__dict__:
             return np.array([f"x{i}" for i in self.support_], dtype=object)
         names: AnyArray = _check_feature_names_in(self, input_features)[self.support_]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -161,7 +161,7 @@ class SparseNearestCentroid(LinearRuleMixin, DecisionMixin, SparseClassifier):
                 gains,
                 _where_seen(seen, mean[seen][:, support], middle[support]),
                 counts,
-                counts @ within[:, support],
+                lambda chosen=support: counts @ within[:, chosen],
                 l2_center_objective(within[seen], gains, support),
             )
             for support in nested_supports(gains, ks)
@@ -179,12 +179,13 @@ class SparseNearestCentroid(LinearRuleMixin, DecisionMixin, SparseClassifier):
             kept = seen[codes]
             X, codes, weights = X[kept], (np.cumsum(seen) - 1)[codes[kept]], None if weights is None else weights[kept]
         found = class_medians(X, codes, int(seen.sum()), weights)
+        if not np.isfinite(found.pooled_dispersion).all():
+            feature = int(np.flatnonzero(~np.isfinite(found.pooled_dispersion))[0])
+            msg = f"X is too large: the distances in feature {feature} overflow float64. Divide X by a constant first."
+            raise ValueError(msg)
         gains = l1_center_gains(found.dispersions, found.pooled_dispersion)
         (support,) = nested_supports(gains, [resolve_k(self.k, X.shape[1])])
         centers = found.medians[:, support]
-        # about the medians: the scatter about the means, and the squared distance between the two
-        moments = ClassStatistics.from_codes(X[:, support], codes, np.flatnonzero(seen), weights, squares=True)
-        mean, within, _ = moments.moments()
         self.classes_, self.class_count_ = classes, counts
         self._statistics, self._keeps_statistics, self._stale = None, False, False
         self.__dict__.update(
@@ -193,7 +194,7 @@ class SparseNearestCentroid(LinearRuleMixin, DecisionMixin, SparseClassifier):
                 gains,
                 _where_seen(seen, centers, found.pooled_median[support]),
                 counts,
-                moments.class_count @ (within + (mean - centers) ** 2),
+                lambda: _scatter(X[:, support], codes, weights, centers),
                 l1_center_objective(found.dispersions, found.pooled_dispersion, support),
             )
         )
@@ -209,7 +210,7 @@ class SparseNearestCentroid(LinearRuleMixin, DecisionMixin, SparseClassifier):
         gains: FloatArray,
         centers: FloatArray,
         counts: FloatArray,
-        scatter: FloatArray,
+        scatter: Callable[[], FloatArray],
         objective: float,
     ) -> dict[str, Any]:
         prior = self._prior(counts)
@@ -222,7 +223,7 @@ class SparseNearestCentroid(LinearRuleMixin, DecisionMixin, SparseClassifier):
                     f"classes; class_count_ is {counts.tolist()}. Use priors='uniform'."
                 )
                 raise ValueError(msg)
-            deviation = np.sqrt(scatter / freedom)
+            deviation = np.sqrt(scatter() / freedom)
             deviation[deviation == 0] = 1.0
         return {
             "class_prior_": prior,
@@ -307,6 +308,15 @@ def _where_seen(seen: AnyArray, centers: FloatArray, shared: FloatArray) -> Floa
     full = np.tile(shared, (len(seen), 1))
     full[seen] = centers
     return full
+
+
+def _scatter(X: Any, codes: IndexArray, weights: FloatArray | None, centers: FloatArray) -> FloatArray:
+    """Sum of the squared distances of all rows to the center of their class, feature by feature."""
+    moments = ClassStatistics.from_codes(X, codes, np.arange(len(centers)), weights, squares=True)
+    mean, within, _ = moments.moments()
+    # about the medians: the scatter about the means, and the squared distance between the two
+    scatter: FloatArray = moments.class_count @ (within + (mean - centers) ** 2)
+    return scatter
 
 
 def _absolute_distances(X: Any, centers: FloatArray, deviation: FloatArray) -> FloatArray:

@@ -22,6 +22,10 @@ from bayesieve.statistics.kernels import variances
 
 __all__ = ["ClassStatistics", "check_binarize", "check_weights", "encode_labels"]
 
+# Squares of sums, and their products with counts, stay below the largest float64, 1.8e308.
+_LARGEST_SUM, _LARGEST_SQUARE = 1e145, 1e290
+_SMALLEST_WEIGHT, _LARGEST_WEIGHT = 1e-100, 1e100  # of all rows together: products of two sums stay in range
+
 
 @dataclass(frozen=True, eq=False)
 class ClassStatistics:
@@ -72,6 +76,11 @@ class ClassStatistics:
     feature_square_error: FloatArray | None = None
     binarize: float | None = None
     feature_names: AnyArray | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        state.pop("column_types", None)  # found again when asked for: a pickle holds the sums alone
+        return state
 
     def __post_init__(self) -> None:
         n_classes = len(self.classes)
@@ -324,6 +333,7 @@ class ClassStatistics:
             msg = "These statistics hold no sums of squares: gather them with squares=True."
             raise ValueError(msg)
         counts, sums = np.stack([self.class_count, self.class_count_error]), np.stack(held)
+        _check_range(sums)
         within = np.empty_like(self.feature_sum)
         overall = np.empty(self.n_features)
         variances(read_only(counts), read_only(sums), within, overall)
@@ -364,6 +374,19 @@ class ClassStatistics:
                 "Statistics whose feature names differ do not add: give every part the same columns in the same order."
             )
             raise ValueError(msg)
+
+
+def _check_range(sums: FloatArray) -> None:
+    """Refuse moments whose products overflow: they would pass for variances of zero."""
+    if sums.size == 0:
+        return
+    total, square = sums[0], sums[2]
+    if not (total.min() > -_LARGEST_SUM and total.max() < _LARGEST_SUM and square.max() < _LARGEST_SQUARE):  # or NaN
+        msg = (
+            f"X is too large for variances in float64: the sum of a feature exceeds {_LARGEST_SUM:g}, or that of its "
+            f"squares {_LARGEST_SQUARE:g}. Divide X by a constant first."
+        )
+        raise ValueError(msg)
 
 
 def _add_pairs(a: ClassStatistics, b: ClassStatistics, name: str) -> tuple[FloatArray, FloatArray]:
@@ -438,6 +461,13 @@ def check_weights(sample_weight: ArrayLike | None, X: Any) -> FloatArray | None:
     weights: FloatArray = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if not weights.any():
         msg = "sample_weight is zero for every row: at least one row must count."
+        raise ValueError(msg)
+    total = float(weights.sum())
+    if not _SMALLEST_WEIGHT < total < _LARGEST_WEIGHT:
+        msg = (
+            f"sample_weight adds up to {total:.3g}, outside {_SMALLEST_WEIGHT:g} to {_LARGEST_WEIGHT:g}: multiply all "
+            "weights by a constant."
+        )
         raise ValueError(msg)
     return weights
 
