@@ -73,9 +73,9 @@ def test_a_value_equal_to_the_threshold_is_not_above_it(dtype, build, threshold)
     rng = np.random.default_rng(5)
     X, y = rng.choice(np.array([0.0, 0.1, 0.2], dtype=dtype), (40, 5)), np.arange(40) % 2
     model = SparseBernoulliNB("all", binarize=threshold).fit(build(X), y)
-    plain = SparseBernoulliNB("all").fit(X == dtype(0.2), y)
+    plain = SparseBernoulliNB("all").fit(dtype(0.2) == X, y)
     np.testing.assert_array_equal(model.support_log_prob_, plain.support_log_prob_)
-    np.testing.assert_array_equal(model.predict_proba(build(X)), plain.predict_proba(X == dtype(0.2)))
+    np.testing.assert_array_equal(model.predict_proba(build(X)), plain.predict_proba(dtype(0.2) == X))
     theirs = BernoulliNB(binarize=0.1).fit(X, y)
     np.testing.assert_allclose(model.support_log_prob_, theirs.feature_log_prob_, atol=1e-10)
 

@@ -176,7 +176,7 @@ def renormalise(total: FloatArray, error: FloatArray) -> None:
 
 
 def _threshold(binarize: float, dtype: np.dtype[Any]) -> float:
-    """Round the threshold to the precision of the data, as NumPy does where it compares: a stored 0.1 is not above it."""
+    """Round the threshold to the precision of the data, as NumPy does: a stored 0.1 is not above 0.1."""
     return float(dtype.type(binarize)) if dtype.kind == "f" else float(binarize)
 
 
