@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -265,6 +266,17 @@ class TestMessages:
         with pytest.raises(ValueError, match=r"binarize=-1 on sparse X.*threshold >= 0"):
             ClassStatistics.from_data(sp.csr_array(self.X), [0, 1], binarize=-1)
         assert ClassStatistics.from_data(self.X, [0, 1], binarize=-1).feature_sum.sum() == 4
+        with pytest.raises(ValueError, match="binarize=nan is no threshold"):
+            ClassStatistics.from_data(self.X, [0, 1], binarize=np.nan)
+
+    def test_a_pickle_holds_the_sums_alone(self):
+        statistics = ClassStatistics.from_data(self.X, [0, 1])
+        before = pickle.dumps(statistics)
+        assert len(statistics.column_types.type_of) == 2
+        assert pickle.dumps(statistics) == before
+        loaded = pickle.loads(before)
+        same_bits(loaded, statistics)
+        np.testing.assert_array_equal(loaded.column_types.type_of, statistics.column_types.type_of)
 
     def test_squares_of_binary_values(self):
         with pytest.raises(ValueError, match="exclude each other"):

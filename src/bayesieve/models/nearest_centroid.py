@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -161,7 +162,7 @@ class SparseNearestCentroid(LinearRuleMixin, DecisionMixin, SparseClassifier):
                 gains,
                 _where_seen(seen, mean[seen][:, support], middle[support]),
                 counts,
-                lambda chosen=support: counts @ within[:, chosen],
+                partial(np.matmul, counts, within[:, support]),
                 l2_center_objective(within[seen], gains, support),
             )
             for support in nested_supports(gains, ks)
@@ -194,7 +195,7 @@ class SparseNearestCentroid(LinearRuleMixin, DecisionMixin, SparseClassifier):
                 gains,
                 _where_seen(seen, centers, found.pooled_median[support]),
                 counts,
-                lambda: _scatter(X[:, support], codes, weights, centers),
+                partial(_scatter, X[:, support], codes, weights, centers),
                 l1_center_objective(found.dispersions, found.pooled_dispersion, support),
             )
         )

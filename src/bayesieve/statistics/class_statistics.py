@@ -473,7 +473,7 @@ def check_weights(sample_weight: ArrayLike | None, X: Any) -> FloatArray | None:
 
 
 def check_binarize(X: Any, binarize: float | None) -> None:
-    """Refuse a negative threshold on sparse data, where it would turn every implicit zero into a one.
+    """Refuse a threshold of NaN, and a negative one on sparse data: every implicit zero would turn into a one.
 
     Parameters
     ----------
@@ -482,6 +482,9 @@ def check_binarize(X: Any, binarize: float | None) -> None:
     binarize : float or None
         The threshold.
     """
+    if binarize is not None and np.isnan(binarize):
+        msg = f"binarize={binarize!r} is no threshold: give a number, for instance 0.0."
+        raise ValueError(msg)
     if binarize is not None and binarize < 0 and sp.issparse(X):
         msg = (
             f"binarize={binarize!r} on sparse X would turn every implicit zero into a one: "
