@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 
 from bayesieve._typing import AnyArray, FloatArray, IndexArray, K
-from bayesieve.models.base import SparseClassifier, resolve_k, statistics_add
+from bayesieve.models.base import SparseClassifier, statistics_add
 from bayesieve.models.linear import DecisionMixin, LinearRuleMixin
 from bayesieve.solvers.centers import l1_center_gains, l1_center_objective, l2_center_gains, l2_center_objective
 from bayesieve.solvers.top_k import nested_supports
@@ -185,7 +185,7 @@ class SparseNearestCentroid(LinearRuleMixin, DecisionMixin, SparseClassifier):
             msg = f"X is too large: the distances in feature {feature} overflow float64. Divide X by a constant first."
             raise ValueError(msg)
         gains = l1_center_gains(found.dispersions, found.pooled_dispersion)
-        (support,) = nested_supports(gains, [resolve_k(self.k, X.shape[1])])
+        (support,) = nested_supports(gains, [self._resolved_k(X.shape[1])])
         centers = found.medians[:, support]
         self.classes_, self.class_count_ = classes, counts
         self._statistics, self._keeps_statistics, self._stale = None, False, False
