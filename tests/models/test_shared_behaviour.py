@@ -350,6 +350,24 @@ def test_equal_columns_tie_to_the_lowest_index(name, offset):
     assert len(np.unique(model.support_gains_[copies])) == 1
 
 
+@every_family
+@pytest.mark.parametrize("build", [np.asarray, np.asfortranarray, sp.csr_array, sp.csc_array])
+def test_equal_columns_gain_the_same_to_the_last_bit_in_every_layout(name, build):
+    """301 copies of seven columns in random order, fractional values and weights."""
+    rng = np.random.default_rng(9)
+    distinct = rng.poisson(0.7, (50, 7)) * (0.1 + rng.random(7))
+    copy_of, y, weights = rng.integers(0, 7, 301), np.arange(50) % 2, rng.random(50)
+    X = build(distinct[:, copy_of])
+    everything = FAMILIES[name]("all").fit(X, y, sample_weight=weights)
+    gains = everything.support_gains_
+    for column in range(7):
+        assert len(np.unique(gains[copy_of[everything.support_] == column])) == 1
+    chosen = FAMILIES[name](100).fit(X, y, sample_weight=weights).support_
+    for column in range(7):  # of equal columns the first ones
+        taken = chosen[copy_of[chosen] == column]
+        np.testing.assert_array_equal(taken, np.flatnonzero(copy_of == column)[: len(taken)])
+
+
 @every_additive
 def test_threads_that_ask_at_once_get_one_answer(name):
     X, y = problem(name)

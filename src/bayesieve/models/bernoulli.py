@@ -135,7 +135,7 @@ class SparseBernoulliNB(BernoulliModel):
     alpha : float, default=1.0
         Smoothing, >= 0.
     binarize : float or None, default=0.0
-        Values above it count as 1. None: X is binary already (values from 0 to 1).
+        Values above it, compared in the precision of X, count as 1. None: X is binary already (values from 0 to 1).
     fit_prior : bool, default=True
         Count the class priors; otherwise they are uniform.
     class_prior : array-like of shape (n_classes,), default=None
