@@ -228,14 +228,15 @@ def penalized_values(
     >>> penalized_values([0.5, 0.0], [0.25, 0.0], 0.0).round(6)
     array([-1.255482,  0.      ])
     """
-    m0, m1, c0, c1 = _complete(mu0, mu1, nu0, nu1)
+    means = np.broadcast_arrays(*_complete(mu0, mu1, nu0, nu1))
+    m0, m1, c0, c1 = means
+    values: FloatArray = np.asarray(xlogy(m0 + m1, 0.5 * (m0 + m1)) + xlogy(c0 + c1, 0.5 * (c0 + c1)))
+    free = merge_points(m0, m1, nu0=c0, nu1=c1) > lam
+    m0, m1, c0, c1 = (part[free] for part in means)  # often few
     theta0, theta1 = penalized_parameters(m0, m1, lam, nu0=c0, nu1=c1)
     other0, other1 = penalized_parameters(c0, c1, lam, nu0=m0, nu1=m1)
     likelihood = xlogy(m0, theta0) + xlogy(c0, other0) + xlogy(m1, theta1) + xlogy(c1, other1)
-    apart = np.abs(theta0 - theta1)
-    # An infinite penalty merges everything: inf * 0 must then be 0.
-    penalty = np.multiply(lam, apart, out=np.zeros(np.shape(apart)), where=apart > 0.0)
-    values: FloatArray = likelihood - penalty
+    values[free] = likelihood - lam * np.abs(theta0 - theta1)
     return values
 
 
