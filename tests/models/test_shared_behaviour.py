@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 import threading
 from functools import partial
 
@@ -486,6 +487,16 @@ def test_cells_stored_in_parts_and_out_of_order_are_added_up(name, index_type):
         np.testing.assert_array_equal(model.predict(X), plain.predict(dense))
         for part, copied in zip((X.data, X.indices, X.indptr), before, strict=True):
             np.testing.assert_array_equal(part, copied)
+
+
+@every_family
+def test_the_docstring_names_every_parameter_and_every_fitted_attribute(name):
+    X, y = problem(name)
+    model = FAMILIES[name](3).fit(pd.DataFrame(X).add_prefix("c"), y)
+    names = [*model.get_params(), *(n for n in vars(model) if n.endswith("_")), "coef_", "intercept_"]
+    for word in names:
+        if hasattr(model, word):
+            assert re.search(rf"^ *(\w+, )*{word}(, \w+)* :", type(model).__doc__, flags=re.MULTILINE), word
 
 
 @every_family
