@@ -30,7 +30,8 @@ def _count(indices: AnyArray, begin: int, stop: int, shift: int, counts: AnyArra
 def count_blocks(indptr: AnyArray, indices: AnyArray, rows: AnyArray, shift: int, counts: AnyArray) -> None:
     """Count the stored values of every range of rows, from ``rows[r]`` to ``rows[r + 1]``, in every block of columns.
 
-    ``counts`` (ranges, blocks) comes in as zeros; a block holds 2^``shift`` columns.
+    ``indptr`` and ``indices`` are those of a CSR matrix. ``counts`` (ranges, blocks) comes in as zeros; a block holds
+    2^``shift`` columns.
     """
     for part in numba.prange(counts.shape[0]):
         _count(indices, indptr[rows[part]], indptr[rows[part + 1]], shift, counts[part])
@@ -83,7 +84,7 @@ def split_blocks(
 
     ``matrix`` holds indptr, indices and data; ``labels`` the class of every row and its weight (an empty array: all
     ones); ``rule`` whether to binarise, and the threshold. ``places`` (ranges, blocks) says where each range fills each
-    bin of ``keys`` and ``values``; it is used up.
+    bin of ``keys`` and ``values``; it is used up. A block holds 2^``shift`` columns.
     """
     for part in numba.prange(places.shape[0]):
         _split(matrix, labels, rule, shift, rows[part], rows[part + 1], places[part], keys, values)
@@ -99,6 +100,9 @@ def _add(keys: AnyArray, values: AnyArray, begin: int, stop: int, first: int, sh
 
 @parallel_kernel
 def add_blocks(keys: AnyArray, values: AnyArray, starts: AnyArray, shift: int, out: AnyArray) -> None:
-    """Add the bins to ``out`` (C, m): bin b holds ``keys[starts[b] : starts[b + 1]]``, of 2^``shift`` columns."""
+    """Add the bins to ``out`` (C, m): bin b holds ``keys[starts[b] : starts[b + 1]]``, of 2^``shift`` columns.
+
+    ``values`` holds what to add for each key.
+    """
     for block in numba.prange(starts.shape[0] - 1):
         _add(keys, values, starts[block], starts[block + 1], block << shift, shift, out)

@@ -59,7 +59,7 @@ class Prepared:
 
 
 def prepare(types: ColumnTypes) -> Prepared:
-    """Centre the distinct columns of checked class sums at the class shares."""
+    """Centre the distinct columns of checked class sums, given as ``types``, at the class shares."""
     weighted = types.columns * types.multiplicity[:, np.newaxis] if types.merged else types.columns
     totals = weighted.sum(axis=0)
     live = totals > 0.0
