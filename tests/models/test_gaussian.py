@@ -227,6 +227,7 @@ def test_constant_features_say_so(build):
         SparseGaussianNB(1).fit(build(np.array([[1.0, 2.0]])), [0])
 
 
+@pytest.mark.filterwarnings("ignore:(overflow|invalid value) encountered:RuntimeWarning")  # uncompiled kernels
 @pytest.mark.parametrize("build", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("scale", [1e151, 1e160, 1e300])
 def test_values_whose_squares_overflow_say_so(build, scale):

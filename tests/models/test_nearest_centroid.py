@@ -218,6 +218,7 @@ def test_a_mean_of_1e8_costs_nothing_and_merges():
         assert_array_equal(model.predict(moved), near.predict(X))
 
 
+@pytest.mark.filterwarnings("ignore:(overflow|invalid value) encountered:RuntimeWarning")  # uncompiled kernels
 @every_build
 def test_values_that_overflow_say_so(build):
     X, y = np.random.default_rng(11).integers(-3, 4, (40, 3)), np.arange(40) % 2
