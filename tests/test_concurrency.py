@@ -25,7 +25,7 @@ jit._WORTH_A_THREAD = class_sums._WIDE = class_sums._MANY = 1  # small data, par
 
 def data():
     rng = np.random.default_rng(0)
-    return sp.random_array((400, 300), density=0.2, format="csr", rng=rng), rng.integers(0, 2, 400)
+    return sp.random(400, 300, density=0.2, format="csr", random_state=rng), rng.integers(0, 2, 400)
 
 
 def fit_all():
