@@ -129,6 +129,16 @@ def test_without_smoothing_impossible_classes_lose_and_the_prior_decides_when_al
             _ = model.intercept_
 
 
+def test_weights_of_many_classes_are_relative_to_the_pooled_model():
+    rng = np.random.default_rng(4)
+    X, y = rng.integers(0, 2, (90, 6)), rng.choice(3, 90, p=[0.7, 0.2, 0.1])
+    model = SparseBernoulliNB(4, alpha=0.5).fit(X, y)
+    pooled = (X.sum(axis=0) + 3 * 0.5)[model.support_] / (90 + 3 * 2 * 0.5)
+    odds = model.support_log_prob_ - model.support_log_absence_prob_
+    expected = odds - (np.log(pooled) - np.log(1 - pooled))
+    np.testing.assert_allclose(model.coef_[:, model.support_], expected, rtol=1e-10, atol=1e-12)
+
+
 def test_a_declared_class_without_rows_is_never_predicted():
     X, y = np.array([[1, 0], [0, 1], [1, 1]]), [0, 2, 2]
     for alpha in (0.0, 1.0):

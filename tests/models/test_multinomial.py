@@ -61,6 +61,23 @@ def test_probabilities_sum_to_one_with_the_pooled_rest():
     np.testing.assert_allclose(np.exp(model.support_log_prob_).sum(axis=1) + rest, 1.0)
 
 
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+def test_weights_of_many_classes_are_relative_to_the_pooled_model(alpha):
+    X, y = counts_and_labels(4, n=200, n_classes=4)
+    keep = (y == 0) | (np.arange(len(y)) % 5 == 0)  # class 0 is large: the mean of the classes is not the pooled model
+    X, y = X[keep] + 1, y[keep]
+    model = SparseMultinomialNB(5, alpha=alpha).fit(X, y)
+    g = naive.class_sums(X, y)[2].sum(axis=0) + 4 * alpha
+    expected = model.support_log_prob_ - np.log(g / g.sum())[model.support_]
+    np.testing.assert_allclose(model.coef_[:, model.support_], expected, rtol=1e-10, atol=1e-12)
+
+
+def test_a_column_without_counts_has_no_weight():
+    X, y = np.array([[1, 0, 2], [0, 0, 1], [2, 0, 1]]), [0, 1, 2]
+    assert not hasattr(SparseMultinomialNB("all", alpha=0.0).fit(X, y), "coef_")
+    assert SparseMultinomialNB("all").fit(X, y).coef_.shape == (3, 3)
+
+
 def uniform_problem(seed=3, m=60):
     f = np.random.default_rng(seed).random((2, m))
     return ClassStatistics(np.array([0, 1]), np.ones(2), f / f.sum(axis=1, keepdims=True))

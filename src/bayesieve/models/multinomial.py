@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
@@ -266,7 +267,9 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
     def _linear_rule(self) -> tuple[FloatArray, FloatArray]:
         weights = self.support_log_prob_
         if len(self.classes_) > 2:
-            weights = weights - np.log(np.exp(weights).mean(axis=0))
+            with np.errstate(divide="ignore", invalid="ignore"):  # alpha = 0: coef_ refuses what is not finite
+                share = np.exp(self._log_totals - logsumexp(self._log_totals))[:, np.newaxis]  # B_c / B
+                weights = weights - np.log((share * np.exp(weights)).sum(axis=0))  # the pooled model's g_i / N
         return weights, self.class_log_prior_
 
     def __sklearn_tags__(self) -> Any:
