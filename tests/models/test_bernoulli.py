@@ -153,5 +153,28 @@ def test_a_feature_that_is_nowhere_gains_with_unbalanced_classes():
     assert gains[0] == pytest.approx(3.1, abs=0.05)
 
 
+@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_a_feature_and_its_complement_tie_exactly(alpha, n_classes):
+    rng = np.random.default_rng(n_classes)
+    for _ in range(40):
+        y = rng.integers(0, n_classes, 37)
+        x = rng.random(37) < rng.random(n_classes)[y]
+        X = np.stack([rng.random(37) < 0.5, x, ~x], axis=1)
+        gains = SparseBernoulliNB("all", alpha=alpha).fit(X, y).support_gains_
+        assert gains[1] == gains[2]
+        assert 2 not in SparseBernoulliNB(1, alpha=alpha).fit(X, y).support_
+
+
+@pytest.mark.parametrize("alpha", [1e100, 1e-300])
+def test_extreme_smoothing_is_finite(alpha):
+    X, y = np.random.default_rng(0).integers(0, 2, (30, 5)), np.arange(30) % 3
+    model = SparseBernoulliNB(2, alpha=alpha).fit(X, y)
+    assert np.isfinite([model.objective_, *model.support_gains_]).all()
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+    with pytest.raises(ValueError, match="'alpha' parameter"):
+        SparseBernoulliNB(2, alpha=1e101).fit(X, y)
+
+
 def test_proportional_counts_gain_exactly_nothing():
     assert bernoulli_gains(np.array([[3.0, 7.0], [6.0, 14.0]]), np.array([10.0, 20.0]), 0.0).tolist() == [0, 0]

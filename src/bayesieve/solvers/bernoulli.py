@@ -28,8 +28,8 @@ def _gains(present: FloatArray, totals: FloatArray, alpha: float, gains: FloatAr
             # exact on counts: both products are integers below 2^53
             difference = ((present[c, i] + alpha) * total - totals[c] * pooled) / total
             expected = totals[c] * (pooled / total)
-            gain += divergence(difference, expected)
-            gain += divergence(-difference, totals[c] * ((total - pooled) / total))
+            # together: a feature and its complement gain the same bits
+            gain += divergence(difference, expected) + divergence(-difference, totals[c] * ((total - pooled) / total))
         gains[i] = gain
 
 
