@@ -267,8 +267,9 @@ class TestMessages:
         with pytest.raises(ValueError, match=r"binarize=-1 on sparse X.*threshold >= 0"):
             ClassStatistics.from_data(sp.csr_array(self.X), [0, 1], binarize=-1)
         assert ClassStatistics.from_data(self.X, [0, 1], binarize=-1).feature_sum.sum() == 4
-        with pytest.raises(ValueError, match="binarize=nan is no threshold"):
-            ClassStatistics.from_data(self.X, [0, 1], binarize=np.nan)
+        for bad in (np.nan, "0.5", [0.5]):
+            with pytest.raises(ValueError, match=r"binarize=.* is no threshold: give a number"):
+                ClassStatistics.from_data(self.X, [0, 1], binarize=bad)
 
     def test_a_pickle_holds_the_sums_alone(self):
         statistics = ClassStatistics.from_data(self.X, [0, 1])

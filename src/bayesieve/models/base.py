@@ -389,7 +389,7 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
             )
             raise ValueError(msg)
         self._check_statistics(statistics)
-        return statistics
+        return statistics if self.statistics_request()["squares"] else statistics.without_squares()
 
     def _check_statistics(self, statistics: ClassStatistics) -> None:
         """Refuse sums that do not hold what this model needs, naming the argument that was missing."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, reduce
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -301,6 +302,26 @@ class ClassStatistics:
         }
         return type(self)(classes=names, binarize=self.binarize, feature_names=feature_names, **arrays)
 
+    def without_squares(self) -> Self:
+        """Give the statistics that ``squares=False`` would have gathered.
+
+        Returns
+        -------
+        ClassStatistics
+            Row counts and sums; the object itself where it holds no more.
+
+        Examples
+        --------
+        >>> from bayesieve import ClassStatistics
+        >>> ClassStatistics.from_data([[1.0], [3.0]], [0, 0], squares=True).without_squares().feature_square is None
+        True
+        """
+        if self.feature_square is None:
+            return self
+        return replace(
+            self, feature_square=None, class_count_error=None, feature_sum_error=None, feature_square_error=None
+        )
+
     @cached_property
     def column_types(self) -> ColumnTypes:
         """Distinct columns of ``feature_sum``, found when first asked for: on counts nearly all columns repeat."""
@@ -472,8 +493,8 @@ def check_weights(sample_weight: ArrayLike | None, X: Any) -> FloatArray | None:
     return weights
 
 
-def check_binarize(X: Any, binarize: float | None) -> None:
-    """Refuse a threshold of NaN, and a negative one on sparse data: every implicit zero would turn into a one.
+def check_binarize(X: Any, binarize: Any) -> None:
+    """Refuse a threshold that is no number, and a negative one on sparse data: implicit zeros would turn into ones.
 
     Parameters
     ----------
@@ -482,7 +503,7 @@ def check_binarize(X: Any, binarize: float | None) -> None:
     binarize : float or None
         The threshold.
     """
-    if binarize is not None and np.isnan(binarize):
+    if binarize is not None and (not isinstance(binarize, Real) or np.isnan(float(binarize))):
         msg = f"binarize={binarize!r} is no threshold: give a number, for instance 0.0."
         raise ValueError(msg)
     if binarize is not None and binarize < 0 and sp.issparse(X):
