@@ -127,8 +127,39 @@ def test_messages():
         SparseMultinomialNB(2).fit(np.zeros((4, 3)), [0, 1, 0, 1])
     with pytest.raises(ValueError, match="Number of priors must match"):
         SparseMultinomialNB(2, class_prior=[0.5, 0.5]).fit(X, y)
-    with pytest.raises(ValueError, match="'alpha' parameter"):
-        SparseMultinomialNB(2, alpha=-1.0).fit(X, y)
+    with pytest.raises(ValueError, match=r"Priors must be finite; got \[inf, 1.0, 1.0\]"):
+        SparseMultinomialNB(2, class_prior=[np.inf, 1, 1]).fit(X, y)
+    for alpha in (-1.0, 1e101, np.inf, np.nan):
+        with pytest.raises(ValueError, match="'alpha' parameter"):
+            SparseMultinomialNB(2, alpha=alpha).fit(X, y)
+
+
+@pytest.mark.parametrize("size", [1e299, 1e305, 1e308])
+def test_counts_whose_likelihood_overflows_are_refused(size):
+    X, y = counts_and_labels()
+    for data in (np.minimum(X, 1) * size, sp.csr_array(np.minimum(X, 1) * size)):
+        with pytest.raises(ValueError, match=r"X is too large: its \(weighted\) counts add up to .*Divide X"):
+            SparseMultinomialNB(2).fit(data, y)
+    model = SparseMultinomialNB(4, alpha=0.0).fit(np.minimum(X, 1) * 1e290, y)
+    assert np.isfinite([model.objective_, model.upper_bound_, model.gap_]).all()
+    assert model.support_.tolist() == SparseMultinomialNB(4, alpha=0.0).fit(np.minimum(X, 1), y).support_.tolist()
+
+
+def test_negative_sums_of_statistics_are_refused_even_where_smoothing_hides_them():
+    X, y = counts_and_labels()
+    for shift in (0.001, 3.0):
+        statistics = ClassStatistics.from_data(np.where(np.arange(14) == 5, -shift, X), y)
+        with pytest.raises(ValueError, match=r"Negative values in data passed to SparseMultinomialNB \(feature_sum"):
+            SparseMultinomialNB(2).fit_statistics(statistics)
+
+
+def test_statistics_with_squares_can_be_continued():
+    X, y = counts_and_labels()
+    half = ClassStatistics.from_data(X[:50], y[:50], squares=True)
+    model = SparseMultinomialNB(4).fit_statistics(half).partial_fit(X[50:], y[50:])
+    whole = SparseMultinomialNB(4).fit(X, y)
+    np.testing.assert_array_equal(model.support_log_prob_, whole.support_log_prob_)
+    assert model.objective_ == whole.objective_
 
 
 def test_a_single_feature_weighs_exactly_the_same_in_every_class():

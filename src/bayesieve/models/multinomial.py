@@ -17,8 +17,8 @@ from sklearn.utils._param_validation import Interval
 from bayesieve._typing import AnyArray, FloatArray, IndexArray, K
 from bayesieve.models.base import SparseClassifier
 from bayesieve.models.linear import LinearRuleMixin
-from bayesieve.models.naive_bayes import ProbabilityMixin, class_log_prior, linear_scores
-from bayesieve.solvers.grouping import smoothed_types
+from bayesieve.models.naive_bayes import LARGEST_ALPHA, ProbabilityMixin, class_log_prior, linear_scores
+from bayesieve.solvers.grouping import LARGEST_TOTAL, smoothed_types
 from bayesieve.solvers.multinomial import (
     MultinomialSolution,
     feature_gains,
@@ -29,7 +29,7 @@ from bayesieve.statistics.class_statistics import ClassStatistics
 __all__ = ["SparseMultinomialNB", "check_non_negative"]
 
 
-def check_non_negative(X: Any, model: str) -> None:
+def check_non_negative(X: Any, model: str, name: str = "X") -> None:
     """Refuse negative counts.
 
     Parameters
@@ -38,11 +38,13 @@ def check_non_negative(X: Any, model: str) -> None:
         The data.
     model : str
         Name of the model that asks.
+    name : str, default="X"
+        What the data is called in the message.
     """
     values: AnyArray = X.data if sp.issparse(X) else X
     if values.size and values.min() < 0:
         msg = (
-            f"Negative values in data passed to {model} (X holds {values.min()}): counts must be >= 0. "
+            f"Negative values in data passed to {model} ({name} holds {values.min()}): counts must be >= 0. "
             "For signed data use SparseGaussianNB or SparseNearestCentroid."
         )
         raise ValueError(msg)
@@ -152,7 +154,7 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SparseClassifier._parameter_constraints,
-        "alpha": [Interval(Real, 0, None, closed="left")],
+        "alpha": [Interval(Real, 0, LARGEST_ALPHA, closed="both")],
         "fit_prior": ["boolean"],
         "class_prior": ["array-like", None],
         "certify": ["boolean"],
@@ -210,6 +212,11 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
         if not types.columns.any():
             msg = "X holds no counts: every value (of positive weight) is zero, so no feature can be chosen."
             raise ValueError(msg)
+        with np.errstate(over="ignore"):
+            total = float((types.columns.sum(axis=1) * types.multiplicity).sum())
+        if not total < LARGEST_TOTAL:
+            msg = f"X is too large: its (weighted) counts add up to {total:.3g}. Divide X by a constant first."
+            raise ValueError(msg)
         prior = class_log_prior(statistics.class_count, self.class_prior, self.fit_prior)
         types = smoothed_types(types, self.alpha)
         solutions = solve_types(types, ks, certify=self.certify, tol=self.tol, max_nodes=self.max_nodes)
@@ -253,6 +260,10 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
 
     def _check_values(self, X: Any) -> None:
         check_non_negative(X, type(self).__name__)
+
+    def _check_statistics(self, statistics: ClassStatistics) -> None:
+        super()._check_statistics(statistics)
+        check_non_negative(statistics.feature_sum, type(self).__name__, "feature_sum of the statistics")
 
     def _linear_parts(self) -> tuple[FloatArray, FloatArray, FloatArray] | None:
         if not (np.isfinite(self.support_log_prob_).all() and np.isfinite(self._log_totals).all()):
