@@ -134,13 +134,14 @@ def test_messages():
             SparseMultinomialNB(2, alpha=alpha).fit(X, y)
 
 
-@pytest.mark.parametrize("size", [1e299, 1e305, 1e308])
+@pytest.mark.parametrize("size", [1e150, 1e305, 1e308])
 def test_counts_whose_likelihood_overflows_are_refused(size):
     X, y = counts_and_labels()
     for data in (np.minimum(X, 1) * size, sp.csr_array(np.minimum(X, 1) * size)):
-        with pytest.raises(ValueError, match=r"X is too large: its \(weighted\) counts add up to .*Divide X"):
+        message = r"X is too large: its \(weighted\) counts add up to .*Divide X"
+        with np.errstate(over="ignore"), pytest.raises(ValueError, match=message):  # uncompiled sums warn
             SparseMultinomialNB(2).fit(data, y)
-    model = SparseMultinomialNB(4, alpha=0.0).fit(np.minimum(X, 1) * 1e290, y)
+    model = SparseMultinomialNB(4, alpha=0.0).fit(np.minimum(X, 1) * 1e145, y)
     assert np.isfinite([model.objective_, model.upper_bound_, model.gap_]).all()
     assert model.support_.tolist() == SparseMultinomialNB(4, alpha=0.0).fit(np.minimum(X, 1), y).support_.tolist()
 

@@ -123,7 +123,10 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
     Notes
     -----
     The certificate speaks of the likelihood of the training data, not of accuracy on other data. Naive Bayes does not
-    see redundancy: two copies of a good feature are both chosen.
+    see redundancy: two copies of a good feature are both chosen. Of equal features the lowest indices are chosen.
+
+    With ``alpha=0`` a word that never occurred in a class rules the class out; a row that is ruled out everywhere is
+    decided by the prior.
 
     References
     ----------
@@ -232,8 +235,9 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
     def _state(self, chosen: FloatArray, log_chosen: FloatArray, solution: MultinomialSolution) -> dict[str, Any]:
         if self.certify and not solution.certified:
             warnings.warn(
-                f"The support is not proven optimal: after max_nodes={self.max_nodes} branch-and-bound nodes another "
-                f"could still have a log-likelihood larger by gap_={solution.gap:.3g}. Increase max_nodes or tol.",
+                f"The support is not proven optimal: after {solution.n_nodes} branch-and-bound nodes (max_nodes="
+                f"{self.max_nodes}; one over thousands of undecided features counts as several) another could still "
+                f"have a log-likelihood larger by gap_={solution.gap:.3g}. Increase max_nodes or tol.",
                 ConvergenceWarning,
                 stacklevel=2,
             )

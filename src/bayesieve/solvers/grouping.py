@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Labels = npt.NDArray[np.int32]
 
-LARGEST_TOTAL = 1e300  # of all class sums: they times their logarithms stay below the largest float64
+LARGEST_TOTAL = 1e150  # of all class sums: products of two of them stay below the largest float64
 
 _SAMPLE = 1 << 16
 _ALWAYS = 1 << 20
