@@ -111,6 +111,16 @@ def test_without_smoothing_nothing_is_nan():
         _ = model.coef_
 
 
+def test_the_contract_of_names_and_kinds():
+    X, y = counts_and_labels()
+    model = SparseMultinomialNB(4, tol=np.float64(1e-9)).fit(X, y)
+    assert not hasattr(model, "decision_function")  # as MultinomialNB
+    assert type(model.certified_) is bool
+    assert type(model.n_nodes_) is int
+    assert {type(getattr(model, n)) for n in ("objective_", "upper_bound_", "pooled_objective_", "gap_")} == {float}
+    assert model.support_.dtype == np.intp
+
+
 def test_tf_idf():
     texts = ["a good film", "good cast good film", "a bad film", "bad cast", "so bad"]
     X = TfidfVectorizer(token_pattern=r"\w+").fit_transform(texts)
