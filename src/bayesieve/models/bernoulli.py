@@ -96,6 +96,12 @@ class BernoulliModel(LinearRuleMixin, DecisionMixin, ProbabilityMixin, SparseCla
     def _values_of(self, X: Any) -> Any:
         return _binarized(X, self.binarize)
 
+    def _points(self) -> tuple[FloatArray, FloatArray, float | None] | None:
+        present, absent = self.support_log_prob_, self.support_log_absence_prob_
+        if not (np.isfinite(present).all() and np.isfinite(absent).all()):
+            return None
+        return (present - absent).T, absent.sum(axis=1), self.binarize
+
     def _partial_scores(self, X: Any) -> FloatArray:
         return linear_scores(self._values_of(X), self.support_log_prob_, self.support_log_absence_prob_)
 

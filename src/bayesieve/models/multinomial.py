@@ -276,6 +276,11 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
         weights = (self.support_log_prob_ - self._log_share) + self._log_totals[:, np.newaxis]
         return weights, np.zeros_like(weights), -self._log_totals
 
+    def _points(self) -> tuple[FloatArray, FloatArray, float | None] | None:
+        if not np.isfinite(self.support_log_prob_).all():
+            return None
+        return self.support_log_prob_.T, np.zeros(len(self.classes_)), None
+
     def _partial_scores(self, X: Any) -> FloatArray:
         return linear_scores(X, self.support_log_prob_)
 
