@@ -223,13 +223,13 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
         prior = class_log_prior(statistics.class_count, self.class_prior, self.fit_prior)
         types = smoothed_types(types, self.alpha)
         solutions = solve_types(types, ks, certify=self.certify, tol=self.tol, max_nodes=self.max_nodes)
-        free, place = _union(solutions, statistics.n_features)
+        free, places = _union(solutions, statistics.n_features)
         f = statistics.feature_sum[:, free] + self.alpha
         with np.errstate(divide="ignore"):
             log_f = np.log(f)  # of every feature that some support holds, once
         return [
             {"class_log_prior_": prior, **self._state(f[:, here], log_f[:, here], s)}
-            for s, here in ((s, place[s.support]) for s in solutions)
+            for s, here in zip(solutions, places, strict=True)
         ]
 
     def _state(self, chosen: FloatArray, log_chosen: FloatArray, solution: MultinomialSolution) -> dict[str, Any]:
@@ -299,9 +299,13 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
         return tags
 
 
-def _union(solutions: Sequence[MultinomialSolution], n_features: int) -> tuple[IndexArray, AnyArray]:
-    """Sorted features that some support holds, and the place of each of them there."""
+def _union(solutions: Sequence[MultinomialSolution], n_features: int) -> tuple[IndexArray, list[AnyArray]]:
+    """Sorted features that some support holds, and where each support stands among them."""
+    if len(solutions) == 1:  # no table of millions of features for one support
+        support = solutions[0].support
+        return support, [np.arange(len(support))]
     held = np.zeros(n_features, dtype=bool)
     for solution in solutions:
         held[solution.support] = True
-    return np.flatnonzero(held), np.cumsum(held, dtype=np.int32) - 1
+    place = np.cumsum(held, dtype=np.int32) - 1
+    return np.flatnonzero(held), [place[solution.support] for solution in solutions]
