@@ -82,7 +82,7 @@ def test_every_changed_byte_is_refused_or_means_nothing(folder, document):
     content = (folder / "small.json").read_bytes()
     rng = np.random.default_rng(0)
     same = 0
-    for place in range(len(content)):
+    for place in range(0, len(content), 2):
         changed = bytearray(content)
         changed[place] ^= int(rng.choice([1, 2, 4, 8, 16, 32, 64, 128, 255, content[place] ^ 0x20]))
         if bytes(changed) == content:
@@ -93,11 +93,11 @@ def test_every_changed_byte_is_refused_or_means_nothing(folder, document):
             continue
         assert {**loaded.document, "sha256": 0} == {**document, "sha256": 0}
         same += 1
-    assert same < len(content) / 5  # white space
+    assert same < len(content) / 10  # white space
 
 
 @given(changes=st.lists(st.tuples(st.integers(0, 10**6), st.binary(max_size=4), st.integers(0, 6)), max_size=5))
-@settings(max_examples=150)
+@settings(max_examples=100)
 def test_random_cuts_and_pastes(folder, document, changes):
     content = (folder / "small.json").read_bytes()
     for place, paste, cut in changes:
@@ -144,7 +144,7 @@ ODD = [
 
 
 @given(number=st.integers(0, 10**6), seed=st.integers(0, 10**9), times=st.integers(1, 3))
-@settings(max_examples=400)
+@settings(max_examples=200)
 def test_a_forged_file_with_the_right_checksum(folder, documents, number, seed, times):
     """Values of all kinds in all places: the checks behind the checksum must be complete."""
     forged = copy.deepcopy(documents[number % len(documents)])

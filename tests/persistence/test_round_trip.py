@@ -394,7 +394,7 @@ words = st.text(st.characters(), min_size=1, max_size=8).filter(lambda w: w.lowe
     k=st.one_of(st.integers(1, 12), st.floats(0.05, 1.0), st.just("all")),
     exponent=st.integers(-300, 100),
 )
-@settings(max_examples=60)
+@settings(max_examples=10 if numba.config.DISABLE_JIT else 30)
 def test_random_models_come_back(tmp_path_factory, seed, vocabulary, labels, name, k, exponent):
     rng = np.random.default_rng(seed)
     labels = labels[:2] if name in ONLY_TWO_CLASSES else labels

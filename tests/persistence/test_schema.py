@@ -66,7 +66,7 @@ VALUES = [None, True, 0, 1, -1, 10**18, 0.5, "", "x", "inf", [], [0.5], ["a"], [
 
 
 @given(seed=st.integers(0, 10**9))
-@settings(max_examples=250)
+@settings(max_examples=150)
 def test_both_refuse_the_same_documents(documents, seed):
     rng = np.random.default_rng(seed)
     document = copy.deepcopy(documents[int(rng.integers(len(documents)))])
