@@ -315,6 +315,45 @@ def test_hybrid_regions_must_fit(folder, documents):
     )
 
 
+def test_text_regions_must_fit(folder, documents):
+    document = next(d for d in documents if d["steps"] and d["steps"][0]["class"] == "RegionVectorizer")
+    step = ["steps", 0]
+    for path, value, message in [
+        ([*step, "params"], {}, "the one parameter shared_vocabulary"),
+        ([*step, "params", "other"], 1, "the one parameter shared_vocabulary"),
+        ([*step, "columns"], ["subject"], "a vectorizer for each of its columns"),
+        ([*step, "columns"], ["body", "body"], "a vectorizer for each of its columns"),
+        ([*step, "vectorizers", 0], document["steps"][0], "must be vectorizers of texts"),
+        ([*step, "vectorizers", 0, "class"], "TfidfTransformer", "must be the second step"),
+        ([*step, "vectorizers", 0, "class"], "TfidfVectorizer", "TfidfVectorizer has no"),
+    ]:
+        assert message in refusal(folder, sealed(changed(document, path, value)))
+
+
+def test_numbers_that_no_model_of_a_family_has(folder, documents):
+    by_class = {d["classifier"]["class"]: d for d in documents if not (d["steps"] and "columns" in d["steps"][0])}
+    for family, path, value, message in [
+        ("SparseGaussianNB", ["features", 0, "var", 0], 0.0, "var must be > 0"),
+        ("SparseGaussianNB", ["features", 0, "mean", 0], "inf", "mean must be finite"),
+        ("SparseGaussianNB", ["classes", 0, "label"], 3.5, "labels of type int64"),
+        ("SparseGaussianNB", ["classes", 0, "label"], -(2**70), "do not fit into int64"),
+        ("SparseNearestCentroid", ["features", 0, "deviation"], -1, "deviation must be > 0"),
+        ("SparseNearestCentroid", ["classes"], [{"label": 1, "count": 1.0, "prior": 1.0}], "log|centers must be 1"),
+        ("HybridNB", ["constants", "intercept"], [0.0, 0.0, 0.0], "intercept must be 1 numbers"),
+        ("HybridNB", ["constants", "n_iter"], True, "n_iter must be of type int"),
+    ]:
+        forged = changed(by_class[family], ["classifier", *path], value)
+        assert any(part in refusal(folder, sealed(forged)) for part in message.split("|")), message
+    one = copy.deepcopy(by_class["SparseNearestCentroid"])
+    one["classifier"]["classes"] = one["classifier"]["classes"][:1]
+    for row in one["classifier"]["features"]:
+        row["centers"] = row["centers"][:1]
+    assert "needs at least two classes" in refusal(folder, sealed(one))
+    chosen = next(d for d in documents if "certified" in d["classifier"].get("regions", [{}])[0])
+    forged = changed(chosen, ["classifier", "regions", 0, "certified"], 1)
+    assert "certified must be true or false" in refusal(folder, sealed(forged))
+
+
 def test_steps_must_follow_each_other(folder):
     model, texts = text_model("bernoulli")
     model = make_pipeline(CountVectorizer(), TfidfTransformer(norm=None), SparseBernoulliNB(2)).fit(

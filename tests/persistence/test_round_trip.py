@@ -326,6 +326,32 @@ def test_what_cannot_be_saved_is_refused_with_the_reason(tmp_path, vectorizer, m
     assert list(tmp_path.iterdir()) == []
 
 
+class CustomTfidf(TfidfVectorizer):
+    pass
+
+
+def test_more_that_cannot_be_saved(tmp_path):
+    path = tmp_path / "model.json"
+    mails, y = region_mails()
+    odd = RegionClassifier(RegionVectorizer(vectorizer=Custom()), HybridNB()).fit(mails, y)
+    with pytest.raises(ValueError, match="A RegionVectorizer with a Custom cannot be saved"):
+        save_model(odd, path)
+    selected = make_pipeline(RegionVectorizer(), SparseBernoulliNB(2)).fit(mails, y)
+    with pytest.raises(ValueError, match=r"A RegionVectorizer cannot be cut down.*Only HybridNB"):
+        save_model(selected, path)
+    with pytest.raises(ValueError, match="A CustomTfidf may do more"):
+        save_model(make_pipeline(CustomTfidf(norm=None), SparseBernoulliNB(2)).fit(mails["body"], y), path)
+    numbers = CountVectorizer(vocabulary=[1, 2])
+    numbers.get_feature_names_out()
+    classifier = SparseBernoulliNB(1).fit(np.eye(2), [0, 1])
+    with pytest.raises(TypeError, match="The vocabulary holds 1"):
+        save_model(Pipeline([("words", numbers), ("model", classifier)]), path)
+    strange = SparseBernoulliNB(1).fit(np.eye(2), [0, 1]).set_params(class_prior=object())
+    with pytest.raises(TypeError, match=r"class_prior=<object.*cannot be written to a model file: its type is object"):
+        save_model(strange, path)
+    assert not path.exists()
+
+
 def test_other_things_are_refused(tmp_path):
     path = tmp_path / "model.json"
     X = np.eye(4)
