@@ -287,6 +287,20 @@ def test_a_region_of_no_columns_weighs_nothing(k):
     np.testing.assert_allclose(with_empty.predict_proba(X), without.predict_proba(X))
 
 
+@pytest.mark.parametrize("C", [1e4, np.inf])
+@pytest.mark.parametrize("options", [{}, {"normalize": False}, {"leave_one_out": False}, {"k": "all"}], ids=str)
+def test_a_region_of_equal_words_weighs_nothing(C, options):
+    """All words equally likely in all classes: what rounding leaves of the evidence, 1e-16 per word, is no evidence."""
+    for seed, n_classes in ((0, 2), (1, 3)):
+        X, y = problem(seed, n=101, n_classes=n_classes)
+        for words in (np.ones((101, 2), dtype=int), np.full((101, 300), 3)):
+            wide = np.hstack([X, words])
+            model = HybridNB([*REGIONS, slice(9, None)], C=C, **options).fit(wide, y)
+            without = HybridNB(REGIONS, C=C, **options).fit(X, y)
+            np.testing.assert_allclose(model.region_weights_, [*without.region_weights_, 0], rtol=1e-9)
+            np.testing.assert_allclose(model.predict_proba(wide), without.predict_proba(X), rtol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("regions", "message"),
     [
