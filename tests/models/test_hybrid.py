@@ -295,7 +295,7 @@ def test_a_region_of_equal_words_weighs_nothing(C, options):
     """All words equally likely in all classes: what rounding leaves of the evidence, 1e-16 per word, is no evidence."""
     for seed, n_classes in ((0, 2), (1, 3)):
         X, y = problem(seed, n=101, n_classes=n_classes)
-        for words in (np.ones((101, 2), dtype=int), np.full((101, 300), 3)):
+        for words in (np.ones((101, 2), dtype=int), np.full((101, 30), 3)):
             wide = np.hstack([X, words])
             model = HybridNB([*REGIONS, slice(9, None)], C=C, **options).fit(wide, y)
             without = HybridNB(REGIONS, C=C, **options).fit(X, y)
