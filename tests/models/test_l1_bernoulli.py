@@ -127,6 +127,17 @@ def test_just_below_lambda_max_one_feature_is_left():
     assert model.merge_points_.tolist() == [largest]
 
 
+def test_no_gain_is_negative():
+    rng = np.random.default_rng(20)
+    for _ in range(60):
+        X, y = rng.integers(0, 2, (50, 40)), np.arange(50) % 2
+        points = l1_bernoulli_path(X, y, lams=[0.0]).merge_points
+        for lam in (np.nextafter(points.max(), 0.0), np.median(points)):
+            gains = L1BernoulliNB(lam).fit(X, y).support_gains_
+            assert len(gains)
+            assert (gains >= 0.0).all()
+
+
 def test_supports_are_nested_in_lambda():
     for seed in range(20):
         X, y, weights = random_problem(seed, m=30)

@@ -181,7 +181,9 @@ def _state(means: _Means, points: FloatArray, lam: float) -> dict[str, Any]:
         "lambda_max_": float(points.max()),
         "merge_points_": points[support],
         "support_": support,
-        "support_gains_": values[support] - merged,
+        "support_gains_": np.maximum(
+            values[support] - merged, 0.0
+        ),  # just below its merge point a feature gains nothing
         "support_log_prob_": log_prob,
         "support_log_absence_prob_": log_absence_prob,
         "objective_": float(values.sum()),
