@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import mpmath
 import numba
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from sklearn.naive_bayes import BernoulliNB
 
 import naive
 from bayesieve import ClassStatistics, SparseBernoulliNB
-from bayesieve.solvers.bernoulli import bernoulli_gains
+from bayesieve.solvers.bernoulli import bernoulli_gains, bernoulli_log_prob
 
 PROBLEMS = 60 if numba.config.DISABLE_JIT else 500
 
@@ -178,3 +179,27 @@ def test_extreme_smoothing_is_finite(alpha):
 
 def test_proportional_counts_gain_exactly_nothing():
     assert bernoulli_gains(np.array([[3.0, 7.0], [6.0, 14.0]]), np.array([10.0, 20.0]), 0.0).tolist() == [0, 0]
+
+
+def test_little_smoothing_of_many_rows_keeps_its_digits():
+    """Features that all rows hold, or all but one: N_c - f_c is 1e-10 beside a million, and the gain is nearly 0.
+
+    A gain of infinity came out here, and -inf for a probability that smoothing keeps from 0.
+    """
+    counts, alpha = np.array([2391495.0, 8298794.0, 747964.0]), 1e-10
+    missing = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]]).T
+    present = counts[:, np.newaxis] - missing
+    gains = bernoulli_gains(present, counts, alpha)
+    _, log_absence_prob = bernoulli_log_prob(present, counts, alpha, np.arange(5))
+    with mpmath.workdps(40):
+        totals = [mpmath.mpf(n) + 2 * mpmath.mpf(alpha) for n in counts.tolist()]
+        for i, lacking in enumerate(missing.T.tolist()):
+            absent = [rows + mpmath.mpf(alpha) for rows in lacking]
+            exact = -sum(totals) * sum(
+                share * mpmath.log(share) for share in (sum(absent) / sum(totals), 1 - sum(absent) / sum(totals))
+            )
+            for n, a in zip(totals, absent, strict=True):
+                exact += a * mpmath.log(a / n) + (n - a) * mpmath.log(1 - a / n)
+            assert gains[i] == pytest.approx(float(exact), rel=1e-7, abs=1e-15)
+            expected = [float(mpmath.log(a / n)) for n, a in zip(totals, absent, strict=True)]
+            np.testing.assert_allclose(log_absence_prob[:, i], expected, rtol=1e-14)

@@ -25,6 +25,7 @@ __all__ = ["ClassStatistics", "check_binarize", "check_weights", "encode_labels"
 
 # Squares of sums, and their products with counts, stay below the largest float64, 1.8e308.
 _LARGEST_SUM, _LARGEST_SQUARE = 1e145, 1e290
+_SMALLEST_SQUARE = 1e-290  # below it squares, and what rounding takes from them, lose their digits
 _SMALLEST_WEIGHT, _LARGEST_WEIGHT = 1e-100, 1e100  # of all rows together: products of two sums stay in range
 
 
@@ -398,7 +399,7 @@ class ClassStatistics:
 
 
 def _check_range(sums: FloatArray) -> None:
-    """Refuse moments whose products overflow: they would pass for variances of zero."""
+    """Refuse moments whose products overflow, or all underflow: they would pass for variances of zero."""
     if sums.size == 0:
         return
     total, square = sums[0], sums[2]
@@ -406,6 +407,12 @@ def _check_range(sums: FloatArray) -> None:
         msg = (
             f"X is too large for variances in float64: the sum of a feature exceeds {_LARGEST_SUM:g}, or that of its "
             f"squares {_LARGEST_SQUARE:g}. Divide X by a constant first."
+        )
+        raise ValueError(msg)
+    if square.max() < _SMALLEST_SQUARE and total.any():
+        msg = (
+            "X is too small for variances in float64: no feature has a sum of squares of "
+            f"{_SMALLEST_SQUARE:g} or more. Multiply X by a constant first."
         )
         raise ValueError(msg)
 
