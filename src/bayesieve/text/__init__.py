@@ -1,5 +1,6 @@
 """From texts to counts."""
 
 from bayesieve.text.regions import RegionClassifier, RegionVectorizer
+from bayesieve.text.vectorizer import FastCountVectorizer
 
-__all__ = ["RegionClassifier", "RegionVectorizer"]
+__all__ = ["FastCountVectorizer", "RegionClassifier", "RegionVectorizer"]

@@ -1,0 +1,451 @@
+"""The kernel that reads documents: bytes in, entries (term, count) of each row out.
+
+A document is cut into segments: itself, or for ``char_wb`` its words with a space on either side. A segment is read
+into tokens (words or characters), each found in the dictionary; then n-grams grow by one token per pass, each found as
+the pair (n-gram without its last token, last token). Terms are numbered as they are met, which is the order
+scikit-learn meets them in.
+
+The kernel stops wherever a table is full and says so; the caller makes room and calls it again with the same
+``progress``, from which it goes on, in the middle of a document if need be.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesieve._jit import kernel
+from bayesieve._typing import AnyArray
+from bayesieve.text.dictionary_kernels import (
+    BYTES,
+    LONG_WORD,
+    LOW,
+    PAIRS,
+    TERMS,
+    WORDS,
+    Tables,
+    insert_pair,
+    insert_word,
+    same_bytes,
+    slot_shift,
+    spread,
+)
+
+WORD_MODE, CHAR_MODE, PADDED_MODE = 0, 1, 2
+
+# places in the array that says what to do
+MODE, MIN_LENGTH, MIN_N, MAX_N, LOWER, N_STOP, LEARN, N_PLAN = 0, 1, 2, 3, 4, 5, 6, 7
+
+# places in the array that says how far the kernel came
+DOC, POSITION, N_TOKENS, LEVEL, INDEX, ROW, PADDING, N_ENTRIES, N_PROGRESS = 0, 1, 2, 3, 4, 5, 6, 7, 8
+
+# answers
+DONE, DICTIONARY_FULL, ROWS_FULL = 0, 1, 2
+
+_REPLACEMENT = 0xFFFD
+
+
+class Characters(NamedTuple):
+    """Tables of characters."""
+
+    ascii_words: AnyArray  # uint8 (256)
+    flags: AnyArray  # uint8 (code points)
+    lower: AnyArray  # int32 (code points)
+
+
+class Rows(NamedTuple):
+    """Where rows are written."""
+
+    ids: AnyArray  # int32 (room): terms; where nothing is learned, columns, one for each occurrence
+    counts: AnyArray  # int32 (room)
+    lengths: AnyArray  # int64 (documents)
+    tokens: AnyArray  # int32: the tokens of the segment at hand
+    grams: AnyArray  # int32: the n-gram that begins at each token
+    columns: AnyArray  # int32 (terms): where nothing is learned, the column of each term, -1 for none
+
+
+@kernel
+def decode(text: AnyArray, position: int, end: int) -> tuple[int, int]:
+    """Code point at a byte that is not ASCII, and its number of bytes; no invalid text leads outside the tables."""
+    first = np.int64(text[position])
+    if first < 0xE0:
+        size = 2
+        code = first & 0x1F
+    elif first < 0xF0:
+        size = 3
+        code = first & 0x0F
+    else:
+        size = 4
+        code = first & 0x07
+    if position + size > end:
+        return _REPLACEMENT, end - position
+    for step in range(1, size):
+        code = (code << 6) | (np.int64(text[position + step]) & 0x3F)
+    return (code if code < 0x110000 else _REPLACEMENT), size
+
+
+@kernel
+def encode(code: int) -> tuple[int, int]:
+    """UTF-8 bytes of a code point, packed into one number, and how many they are."""
+    if code < 0x80:
+        return code, 1
+    if code < 0x800:
+        return ((0xC0 | (code >> 6)) << 8) | (0x80 | (code & 0x3F)), 2
+    if code < 0x10000:
+        return ((0xE0 | (code >> 12)) << 16) | ((0x80 | ((code >> 6) & 0x3F)) << 8) | (0x80 | (code & 0x3F)), 3
+    return (
+        ((0xF0 | (code >> 18)) << 24)
+        | ((0x80 | ((code >> 12) & 0x3F)) << 16)
+        | ((0x80 | ((code >> 6) & 0x3F)) << 8)
+        | (0x80 | (code & 0x3F))
+    ), 4
+
+
+@kernel
+def read_tokens(
+    text: AnyArray, end: int, characters: Characters, plan: AnyArray, tables: Tables, rows: Rows, progress: AnyArray
+) -> bool:
+    """Read the tokens of a segment, from where ``progress`` stands; False when the dictionary is full."""
+    ascii_words, flags, lower = characters
+    slots, word_bytes, word_starts = tables.word_slots, tables.word_bytes, tables.word_starts
+    last, counters = tables.last, tables.counters
+    ids, counts, tokens, grams, columns = rows.ids, rows.counts, rows.tokens, rows.grams, rows.columns
+    mode, min_length, lowercase, n_stop = plan[MODE], plan[MIN_LENGTH], plan[LOWER] != 0, plan[N_STOP]
+    learn, emit = plan[LEARN] != 0, plan[MIN_N] == 1
+    shift = slot_shift(slots)
+    mask = (slots.shape[0] >> 1) - 1
+    word_limit = (mask + 1) * 5 // 8
+    used = counters[BYTES]
+    position, n_tokens, padding = progress[POSITION], progress[N_TOKENS], progress[PADDING]
+    n_entries, row = progress[N_ENTRIES], progress[ROW]
+    full = False
+    while True:
+        # ---- one token: its bytes go behind the last word of the dictionary, its key is made as they are met
+        began, began_padding = position, padding
+        key = np.uint64(0)
+        length = 0
+        if mode == WORD_MODE:
+            hashed = np.uint64(0)
+            n_characters = 0
+            while position < end:
+                byte = text[position]
+                if byte < 128:
+                    position += 1
+                    byte = ascii_words[byte]
+                    if byte == 0:
+                        if n_characters >= min_length:
+                            break
+                        n_characters = 0
+                        length = 0
+                        key = np.uint64(0)
+                        continue
+                    if (length & 7) == 0 and length > 0:
+                        hashed = spread((hashed if length > 8 else np.uint64(0)) ^ key)
+                        key = np.uint64(0)
+                    key = (key << np.uint64(8)) | np.uint64(byte)
+                    word_bytes[used + length] = byte
+                    length += 1
+                    n_characters += 1
+                else:
+                    code, size = decode(text, position, end)
+                    position += size
+                    if (flags[code] & 1) == 0:
+                        if n_characters >= min_length:
+                            break
+                        n_characters = 0
+                        length = 0
+                        key = np.uint64(0)
+                        continue
+                    packed, size = encode(np.int64(lower[code]) if lowercase else code)
+                    for step in range(size):
+                        byte = np.uint8((packed >> (8 * (size - 1 - step))) & 0xFF)
+                        if (length & 7) == 0 and length > 0:
+                            hashed = spread((hashed if length > 8 else np.uint64(0)) ^ key)
+                            key = np.uint64(0)
+                        key = (key << np.uint64(8)) | np.uint64(byte)
+                        word_bytes[used + length] = byte
+                        length += 1
+                    n_characters += 1
+            if n_characters < min_length:
+                break
+            if length > 8:
+                key = spread(hashed ^ key) | LONG_WORD
+        else:
+            if mode == PADDED_MODE and padding == 0:
+                while position < end:  # to the next word
+                    code, size = np.int64(text[position]), 1
+                    if code >= 128:
+                        code, size = decode(text, position, end)
+                    if (flags[code] & 2) == 0:
+                        break
+                    position += size
+                if position == end:
+                    break
+                packed, size, padding = 32, 1, 1
+            elif padding == 2:  # the space behind a word ends the segment
+                break
+            elif position == end:
+                if mode == CHAR_MODE:
+                    break
+                packed, size, padding = 32, 1, 2
+            else:
+                code, size = np.int64(text[position]), 1
+                if code >= 128:
+                    code, size = decode(text, position, end)
+                if (flags[code] & 2) != 0:
+                    if mode == PADDED_MODE:
+                        packed, size, padding = 32, 1, 2
+                    else:  # one white space stays what it is, more become one space
+                        position += size
+                        packed, size = encode(code)
+                        many = False
+                        while position < end:
+                            code, step = np.int64(text[position]), 1
+                            if code >= 128:
+                                code, step = decode(text, position, end)
+                            if (flags[code] & 2) == 0:
+                                break
+                            many = True
+                            position += step
+                        if many:
+                            packed, size = 32, 1
+                else:
+                    position += size
+                    packed, size = encode(np.int64(lower[code]) if lowercase else code)
+            key = np.uint64(packed)
+            length = size
+            for step in range(size):
+                word_bytes[used + step] = np.uint8((packed >> (8 * (size - 1 - step))) & 0xFF)
+        # ---- find it
+        place = np.int64(spread(key) >> shift)
+        found = np.int64(-1)
+        while True:
+            value = slots[2 * place + 1]
+            if value == np.uint64(0):
+                break
+            if slots[2 * place] == key:
+                found = np.int64(value >> np.uint64(32)) - 1
+                if length <= 8:
+                    break
+                begin = word_starts[last[found]]
+                if word_starts[last[found] + 1] - begin == length and same_bytes(
+                    word_bytes, begin, word_bytes, used, length
+                ):
+                    break
+                found = np.int64(-1)
+            place = (place + 1) & mask
+        if found < 0 and learn:
+            if counters[WORDS] >= word_limit or counters[TERMS] >= last.shape[0]:
+                position, padding = began, began_padding
+                full = True
+                break
+            found = counters[TERMS]
+            used += length
+            word_starts[counters[WORDS] + 1] = used
+            tables.parent[found] = -1
+            last[found] = counters[WORDS]
+            tables.depth[found] = 1
+            tables.counted[found] = emit
+            counters[WORDS] += 1
+            counters[TERMS] = found + 1
+            counters[BYTES] = used
+            slots[2 * place] = key
+            slots[2 * place + 1] = np.uint64(found + 1) << np.uint64(32)
+        if found >= 0:
+            if found < n_stop:
+                continue
+            if emit:
+                if learn:
+                    where = np.int64(slots[2 * place + 1] & LOW)
+                    if where >= row and where < n_entries and ids[where] == found:
+                        counts[where] += 1
+                    else:
+                        ids[n_entries] = found
+                        counts[n_entries] = 1
+                        slots[2 * place + 1] = (np.uint64(found + 1) << np.uint64(32)) | np.uint64(n_entries)
+                        n_entries += 1
+                elif columns[found] >= 0:
+                    ids[n_entries] = columns[found]
+                    n_entries += 1
+        tokens[n_tokens] = found
+        grams[n_tokens] = found
+        n_tokens += 1
+    progress[POSITION], progress[N_TOKENS], progress[PADDING] = position, n_tokens, padding
+    progress[N_ENTRIES] = n_entries
+    return not full
+
+
+@kernel
+def grow_grams(level: int, plan: AnyArray, tables: Tables, rows: Rows, progress: AnyArray) -> bool:
+    """Lengthen the n-grams of a segment to ``level`` tokens; False when the dictionary is full."""
+    slots, counters = tables.pair_slots, tables.counters
+    ids, counts, tokens, grams, columns = rows.ids, rows.counts, rows.tokens, rows.grams, rows.columns
+    learn, min_n = plan[LEARN] != 0, plan[MIN_N]
+    n_tokens = progress[N_TOKENS]
+    # a padded word shorter than every n-gram is a feature of its own
+    short = plan[MODE] == PADDED_MODE and n_tokens < min_n
+    emit = level >= min_n or (short and level == n_tokens)
+    n_grams = 1 if short else n_tokens - max(level, min_n) + 1
+    shift = slot_shift(slots)
+    mask = (slots.shape[0] >> 1) - 1
+    limit = (mask + 1) * 5 // 8
+    n_entries, row = progress[N_ENTRIES], progress[ROW]
+    for index in range(progress[INDEX], n_grams):
+        parent, token = grams[index], tokens[index + level - 1]
+        if parent < 0 or token < 0:
+            grams[index] = -1
+            continue
+        key = (np.uint64(parent) << np.uint64(32)) | np.uint64(token)
+        place = np.int64(spread(key) >> shift)
+        found = np.int64(-1)
+        while True:
+            value = slots[2 * place + 1]
+            if value == np.uint64(0):
+                break
+            if slots[2 * place] == key:
+                found = np.int64(value >> np.uint64(32)) - 1
+                break
+            place = (place + 1) & mask
+        if found < 0 and learn:
+            found = counters[TERMS]
+            if counters[PAIRS] >= limit or found >= tables.last.shape[0]:
+                progress[INDEX], progress[N_ENTRIES] = index, n_entries
+                return False
+            tables.parent[found] = parent
+            tables.last[found] = token
+            tables.depth[found] = level
+            tables.counted[found] = emit
+            counters[PAIRS] += 1
+            counters[TERMS] = found + 1
+            value = np.uint64(found + 1) << np.uint64(32)
+            slots[2 * place] = key
+            slots[2 * place + 1] = value
+        grams[index] = found
+        if found >= 0 and emit:
+            if learn:
+                where = np.int64(value & LOW)
+                if where >= row and where < n_entries and ids[where] == found:
+                    counts[where] += 1
+                else:
+                    ids[n_entries] = found
+                    counts[n_entries] = 1
+                    slots[2 * place + 1] = (np.uint64(found + 1) << np.uint64(32)) | np.uint64(n_entries)
+                    n_entries += 1
+            elif columns[found] >= 0:
+                ids[n_entries] = columns[found]
+                n_entries += 1
+    progress[INDEX], progress[N_ENTRIES] = 0, n_entries
+    return True
+
+
+@kernel
+def count_documents(
+    text: AnyArray, offsets: AnyArray, characters: Characters, plan: AnyArray, tables: Tables, rows: Rows, progress: AnyArray
+) -> int:
+    """Read documents from ``progress`` on; DONE, or what is full."""
+    mode, max_n = plan[MODE], plan[MAX_N]
+    levels = max_n - plan[MIN_N] + 1
+    n_documents = offsets.shape[0] - 1
+    while progress[DOC] < n_documents:
+        document = progress[DOC]
+        start, end = offsets[document], offsets[document + 1]
+        if progress[POSITION] < 0:  # a new one
+            room = most_tokens(end - start, mode)
+            if progress[N_ENTRIES] + room * levels > rows.ids.shape[0]:
+                return ROWS_FULL
+            # a letter's lower case has at most half as many bytes again
+            if tables.counters[BYTES] + 2 * (end - start) + 8 > tables.word_bytes.shape[0]:
+                return DICTIONARY_FULL
+            progress[POSITION] = start
+            progress[ROW] = progress[N_ENTRIES]
+            progress[N_TOKENS] = progress[LEVEL] = progress[INDEX] = progress[PADDING] = 0
+        while True:  # segments
+            if progress[LEVEL] == 0:
+                if not read_tokens(text, end, characters, plan, tables, rows, progress):
+                    return DICTIONARY_FULL
+                progress[LEVEL] = 2
+            while progress[LEVEL] <= min(max_n, progress[N_TOKENS]):
+                if not grow_grams(progress[LEVEL], plan, tables, rows, progress):
+                    return DICTIONARY_FULL
+                progress[LEVEL] += 1
+            ended = mode != PADDED_MODE or progress[N_TOKENS] == 0
+            progress[N_TOKENS] = progress[LEVEL] = progress[INDEX] = progress[PADDING] = 0
+            if ended:
+                break
+        rows.lengths[document] = progress[N_ENTRIES] - progress[ROW]
+        progress[DOC] = document + 1
+        progress[POSITION] = -1
+    return DONE
+
+
+@kernel
+def most_tokens(n_bytes: int, mode: int) -> int:
+    """Most tokens that a document of so many bytes can have."""
+    if mode == WORD_MODE:
+        return (n_bytes + 1) // 2
+    if mode == CHAR_MODE:
+        return n_bytes
+    return 2 * n_bytes + 1
+
+
+@kernel
+def add_terms(
+    text: AnyArray, offsets: AnyArray, flags: AnyArray, plan: AnyArray, tables: Tables, progress: AnyArray, ids: AnyArray
+) -> bool:
+    """Add terms given as strings; False when the dictionary is full and the kernel is to be called again.
+
+    ``ids`` becomes the identifier of each term; -1 where no document can hold it: words that are not words, single or
+    double spaces, more than ``max_n`` words.
+    """
+    mode, max_n = plan[MODE], plan[MAX_N]
+    while progress[DOC] < ids.shape[0]:
+        term = progress[DOC]
+        start, stop = offsets[term], offsets[term + 1]
+        counters = tables.counters
+        parts = 0
+        known = stop > start
+        position = start
+        while position < stop:  # how many words, and are they words?
+            code, size = np.int64(text[position]), 1
+            if code >= 128:
+                code, size = decode(text, position, stop)
+            if mode != WORD_MODE:
+                parts += 1
+            elif code == 32:
+                known = known and position > start and position + 1 < stop and text[position - 1] != 32
+                parts += 1
+            else:
+                known = known and (flags[code] & 1) != 0
+            position += size
+        if mode == WORD_MODE:
+            parts += 1
+        ids[term] = -1
+        if known and parts <= max_n:
+            if (
+                counters[WORDS] + parts > (tables.word_slots.shape[0] >> 1) * 5 // 8
+                or counters[PAIRS] + parts > (tables.pair_slots.shape[0] >> 1) * 5 // 8
+                or counters[TERMS] + 2 * parts > tables.last.shape[0]
+                or counters[BYTES] + stop - start > tables.word_bytes.shape[0]
+            ):
+                progress[INDEX] = parts
+                return False
+            found = np.int64(-1)
+            position = start
+            while position < stop:
+                begin = position
+                if mode == WORD_MODE:
+                    while position < stop and text[position] != 32:
+                        position += 1
+                elif text[position] < 128:
+                    position += 1
+                else:
+                    position += decode(text, position, stop)[1]
+                word = insert_word(tables, text, begin, position, 0, True)
+                found = word if found < 0 else insert_pair(tables, found, word, 0, True)
+                if mode == WORD_MODE:
+                    position += 1
+            tables.counted[found] = 1
+            ids[term] = found
+        progress[DOC] = term + 1
+    return True

@@ -1,0 +1,126 @@
+"""Kernels that turn entries as they were met into the rows of a CSR matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayesieve._jit import kernel
+from bayesieve._typing import AnyArray
+
+_SHORT = 24  # a run that insertion sorts fastest
+_LOW = np.uint64(0xFFFFFFFF)
+
+
+@kernel
+def sort_keys(keys: AnyArray, spare: AnyArray, n: int) -> None:
+    """Sort the first n numbers: runs by insertion, then runs together."""
+    for low in range(0, n, _SHORT):
+        for position in range(low + 1, min(low + _SHORT, n)):
+            key = keys[position]
+            place = position
+            while place > low and keys[place - 1] > key:
+                keys[place] = keys[place - 1]
+                place -= 1
+            keys[place] = key
+    width = _SHORT
+    while width < n:
+        for low in range(0, n, 2 * width):
+            middle, high = min(low + width, n), min(low + 2 * width, n)
+            left, right = low, middle
+            for place in range(low, high):
+                if left < middle and (right >= high or keys[left] <= keys[right]):
+                    spare[place] = keys[left]
+                    left += 1
+                else:
+                    spare[place] = keys[right]
+                    right += 1
+        for place in range(n):
+            keys[place] = spare[place]
+        width *= 2
+
+
+@kernel
+def learned_rows(
+    ids: AnyArray,
+    counts: AnyArray,
+    lengths: AnyArray,
+    places: AnyArray,
+    columns: AnyArray,
+    ends: AnyArray,
+    indices: AnyArray,
+    data: AnyArray,
+) -> None:
+    """Write rows in the order in which their terms were first met anywhere; terms without a column are left out.
+
+    ``ends`` becomes where each row ends in ``indices`` and ``data``.
+    """
+    longest = 0
+    for row in range(lengths.shape[0]):
+        longest = max(longest, lengths[row])
+    keys, spare = np.empty(longest, dtype=np.uint64), np.empty(longest, dtype=np.uint64)
+    merged = places.shape[0] > 0
+    begin = np.int64(0)
+    out = np.int64(0)
+    for row in range(lengths.shape[0]):
+        stop = begin + lengths[row]
+        n = 0
+        for entry in range(begin, stop):
+            term = places[ids[entry]] if merged else ids[entry]
+            keys[n] = (np.uint64(term) << np.uint64(32)) | np.uint64(counts[entry])
+            n += 1
+        sort_keys(keys, spare, n)
+        for entry in range(n):
+            column = columns[np.int64(keys[entry] >> np.uint64(32))]
+            if column >= 0:
+                indices[out] = column
+                data[out] = np.int64(keys[entry] & _LOW)
+                out += 1
+        ends[row] = out
+        begin = stop
+
+
+@kernel
+def found_rows(ids: AnyArray, lengths: AnyArray, ends: AnyArray, indices: AnyArray, data: AnyArray) -> None:
+    """Write rows of columns, sorted, from one entry for each occurrence."""
+    longest = 0
+    for row in range(lengths.shape[0]):
+        longest = max(longest, lengths[row])
+    keys, spare = np.empty(longest, dtype=np.uint64), np.empty(longest, dtype=np.uint64)
+    begin = np.int64(0)
+    out = np.int64(0)
+    for row in range(lengths.shape[0]):
+        n = lengths[row]
+        for entry in range(n):
+            keys[entry] = np.uint64(ids[begin + entry])
+        sort_keys(keys, spare, n)
+        entry = 0
+        while entry < n:
+            key = keys[entry]
+            count = 0
+            while entry < n and keys[entry] == key:
+                count += 1
+                entry += 1
+            indices[out] = np.int64(key)
+            data[out] = count
+            out += 1
+        ends[row] = out
+        begin += lengths[row]
+
+
+@kernel
+def add_documents(ids: AnyArray, places: AnyArray, documents: AnyArray) -> None:
+    """Add to ``documents`` (terms) the number of documents that hold each term: one for each entry."""
+    merged = places.shape[0] > 0
+    for entry in range(ids.shape[0]):
+        documents[places[ids[entry]] if merged else ids[entry]] += 1
+
+
+@kernel
+def entries_kept(ids: AnyArray, places: AnyArray, columns: AnyArray) -> int:
+    """Number of entries whose term has a column."""
+    merged = places.shape[0] > 0
+    n = 0
+    for entry in range(ids.shape[0]):
+        n += columns[places[ids[entry]] if merged else ids[entry]] >= 0
+    return n
+
