@@ -28,15 +28,17 @@ from bayesieve.text.counting_kernels import (
     N_PROGRESS,
     PADDED_MODE,
     POSITION,
+    SPECIAL_LETTER,
     WORD_MODE,
     Characters,
     Rows,
+    Scratch,
     add_terms,
     count_documents,
     most_tokens,
 )
 from bayesieve.text.dictionary import Dictionary
-from bayesieve.text.special_letters import lower_special
+from bayesieve.text.special_letters import lower_special, lowered
 from bayesieve.text.strings import Piece, encode_strings
 from bayesieve.text.unicode_tables import ascii_words, character_flags, lower_case
 
@@ -208,7 +210,8 @@ def _count(pieces: list[Piece], analysis: Analysis, dictionary: Dictionary, colu
     known = _NONE if columns is None else read_only(columns)
     blocks: list[Block] = []
     lengths: list[AnyArray] = []
-    tokens, grams, ids, counts = (np.empty(0, dtype=np.int32) for _ in range(4))
+    ids, counts = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
+    scratch, largest = _scratch(0), 0
     progress = np.zeros(N_PROGRESS, dtype=np.int64)
 
     def close() -> None:
@@ -219,35 +222,54 @@ def _count(pieces: list[Piece], analysis: Analysis, dictionary: Dictionary, colu
 
     for piece in pieces:
         text, offsets = piece.read()
-        if analysis.lowercase:
-            text, offsets = lower_special(text, offsets)
-        largest = int(most_tokens(int(np.diff(offsets).max(initial=0)), int(plan[MODE])))
-        if largest > len(tokens):
-            tokens, grams = np.empty(largest, dtype=np.int32), np.empty(largest, dtype=np.int32)
+        largest = max(largest, int(np.diff(offsets).max(initial=0)))
+        if len(scratch.letters) < 2 * largest:
+            scratch = _scratch(largest)
         row_lengths = np.zeros(len(offsets) - 1, dtype=np.int64)
         progress[DOC], progress[POSITION] = 0, -1
         first = 0
         while True:
-            rows = Rows(ids, counts, row_lengths, tokens, grams, known)
+            rows = Rows(ids, counts, row_lengths, known)
             with np.errstate(over="ignore"):
-                answer = count_documents(text, offsets, characters, plan, dictionary.tables, rows, progress)
+                answer = count_documents(text, offsets, characters, plan, dictionary.tables, rows, scratch, progress)
             if answer == DONE:
                 break
             if answer == DICTIONARY_FULL:
+                token = scratch.ends[int(progress[INDEX]) :][:2]
+                dictionary.make_room(1, int(token[-1] - token[0]))
+                continue
+            if answer == SPECIAL_LETTER:
                 document = int(progress[DOC])
-                dictionary.make_room(1, 2 * int(offsets[document + 1] - offsets[document]) + 8)
+                before = lowered(text[int(offsets[document]) : int(progress[POSITION])].tobytes())
+                text, offsets = lower_special(text, offsets)
+                progress[POSITION] = offsets[document] + len(before)
+                largest = max(largest, int(np.diff(offsets).max(initial=0)))
+                if len(scratch.letters) < 2 * largest:
+                    scratch = _scratch(largest)
                 continue
             here = int(progress[DOC])
             lengths.append(row_lengths[first:here])
             close()
             first = here
-            room = max(_ENTRIES, largest * (high - low + 1))
+            room = max(_ENTRIES, int(most_tokens(largest, int(plan[MODE]))) * (high - low + 1)) + 1
             ids = np.empty(room, dtype=np.int32)
             counts = np.empty(room, dtype=np.int32) if learn else counts
             progress[N_ENTRIES] = 0
         lengths.append(row_lengths[first:])
     close()
     return blocks
+
+
+def _scratch(n_bytes: int) -> Scratch:
+    """Room for a segment of a document of so many bytes: a space on either side, letters that grow when lowered."""
+    n = n_bytes + 3
+    return Scratch(
+        np.empty(2 * n, dtype=np.uint8),
+        np.zeros(n + 1, dtype=np.int64),
+        np.empty(n, dtype=np.uint64),
+        np.empty(n, dtype=np.int32),
+        np.empty(n, dtype=np.int32),
+    )
 
 
 def add_strings(dictionary: Dictionary, terms: Iterable[str], analysis: Analysis) -> AnyArray:

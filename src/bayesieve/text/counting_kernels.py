@@ -5,8 +5,9 @@ into tokens (words or characters), each found in the dictionary; then n-grams gr
 the pair (n-gram without its last token, last token). Terms are numbered as they are met, which is the order
 scikit-learn meets them in.
 
-The kernel stops wherever a table is full and says so; the caller makes room and calls it again with the same
-``progress``, from which it goes on, in the middle of a document if need be.
+The kernel stops where a table is full, or at one of the two letters that only ``str.lower`` can lower, and says so;
+the caller makes room (or lowers the text) and calls it again with the same ``progress``, from which it goes on, in the
+middle of a document if need be.
 """
 
 from __future__ import annotations
@@ -38,12 +39,13 @@ WORD_MODE, CHAR_MODE, PADDED_MODE = 0, 1, 2
 MODE, MIN_LENGTH, MIN_N, MAX_N, LOWER, N_STOP, LEARN, N_PLAN = 0, 1, 2, 3, 4, 5, 6, 7
 
 # places in the array that says how far the kernel came
-DOC, POSITION, N_TOKENS, LEVEL, INDEX, ROW, PADDING, N_ENTRIES, N_PROGRESS = 0, 1, 2, 3, 4, 5, 6, 7, 8
+DOC, POSITION, N_TOKENS, N_FOUND, LEVEL, INDEX, ROW, N_ENTRIES, N_PROGRESS = 0, 1, 2, 3, 4, 5, 6, 7, 8
 
 # answers
-DONE, DICTIONARY_FULL, ROWS_FULL = 0, 1, 2
+DONE, DICTIONARY_FULL, ROWS_FULL, SPECIAL_LETTER = 0, 1, 2, 3
 
 _REPLACEMENT = 0xFFFD
+_DOTTED_I, _SIGMA = 0x130, 0x3A3  # see unicode_tables.py
 
 
 class Characters(NamedTuple):
@@ -60,9 +62,17 @@ class Rows(NamedTuple):
     ids: AnyArray  # int32 (room): terms; where nothing is learned, columns, one for each occurrence
     counts: AnyArray  # int32 (room)
     lengths: AnyArray  # int64 (documents)
-    tokens: AnyArray  # int32: the tokens of the segment at hand
-    grams: AnyArray  # int32: the n-gram that begins at each token
     columns: AnyArray  # int32 (terms): where nothing is learned, the column of each term, -1 for none
+
+
+class Scratch(NamedTuple):
+    """The segment at hand."""
+
+    letters: AnyArray  # uint8: the bytes of its tokens, lowered, one after the other
+    ends: AnyArray  # int64: where each token begins there, and where the last one ends
+    keys: AnyArray  # uint64: the key of each token
+    tokens: AnyArray  # int32: what was found of it, stop words left out
+    grams: AnyArray  # int32: the n-gram that begins at each token found
 
 
 @kernel
@@ -103,144 +113,190 @@ def encode(code: int) -> tuple[int, int]:
 
 
 @kernel
-def read_tokens(
-    text: AnyArray, end: int, characters: Characters, plan: AnyArray, tables: Tables, rows: Rows, progress: AnyArray
+def cut_words(
+    text: AnyArray, end: int, characters: Characters, plan: AnyArray, scratch: Scratch, progress: AnyArray
 ) -> bool:
-    """Read the tokens of a segment, from where ``progress`` stands; False when the dictionary is full."""
+    """Cut a document into words: keys, and bytes one after the other; False where a letter asks for ``str.lower``."""
     ascii_words, flags, lower = characters
-    slots, word_bytes, word_starts = tables.word_slots, tables.word_bytes, tables.word_starts
-    last, counters = tables.last, tables.counters
-    ids, counts, tokens, grams, columns = rows.ids, rows.counts, rows.tokens, rows.grams, rows.columns
-    mode, min_length, lowercase, n_stop = plan[MODE], plan[MIN_LENGTH], plan[LOWER] != 0, plan[N_STOP]
-    learn, emit = plan[LEARN] != 0, plan[MIN_N] == 1
-    shift = slot_shift(slots)
-    mask = (slots.shape[0] >> 1) - 1
-    word_limit = (mask + 1) * 5 // 8
-    used = counters[BYTES]
-    position, n_tokens, padding = progress[POSITION], progress[N_TOKENS], progress[PADDING]
-    n_entries, row = progress[N_ENTRIES], progress[ROW]
-    full = False
+    letters, ends, keys = scratch.letters, scratch.ends, scratch.keys
+    min_length, lowercase = plan[MIN_LENGTH], plan[LOWER] != 0
+    position = progress[POSITION]
+    n_tokens = 0
+    began = 0  # of the word at hand, in letters
+    length = 0  # its bytes
+    n_characters = 0
+    key = hashed = np.uint64(0)
     while True:
-        # ---- one token: its bytes go behind the last word of the dictionary, its key is made as they are met
-        began, began_padding = position, padding
-        key = np.uint64(0)
-        length = 0
-        if mode == WORD_MODE:
-            hashed = np.uint64(0)
-            n_characters = 0
-            while position < end:
-                byte = text[position]
-                if byte < 128:
-                    position += 1
-                    byte = ascii_words[byte]
-                    if byte == 0:
-                        if n_characters >= min_length:
-                            break
-                        n_characters = 0
-                        length = 0
-                        key = np.uint64(0)
-                        continue
+        inside = False
+        packed, size = 0, 1
+        if position < end:
+            byte = text[position]
+            if byte < 128:
+                byte = ascii_words[byte]
+                while byte != 0:  # the letters that make up nearly every text
                     if (length & 7) == 0 and length > 0:
-                        hashed = spread((hashed if length > 8 else np.uint64(0)) ^ key)
+                        hashed = spread(hashed ^ key)
                         key = np.uint64(0)
                     key = (key << np.uint64(8)) | np.uint64(byte)
-                    word_bytes[used + length] = byte
+                    letters[began + length] = byte
                     length += 1
                     n_characters += 1
-                else:
-                    code, size = decode(text, position, end)
-                    position += size
-                    if (flags[code] & 1) == 0:
-                        if n_characters >= min_length:
-                            break
-                        n_characters = 0
-                        length = 0
-                        key = np.uint64(0)
-                        continue
-                    packed, size = encode(np.int64(lower[code]) if lowercase else code)
-                    for step in range(size):
-                        byte = np.uint8((packed >> (8 * (size - 1 - step))) & 0xFF)
-                        if (length & 7) == 0 and length > 0:
-                            hashed = spread((hashed if length > 8 else np.uint64(0)) ^ key)
-                            key = np.uint64(0)
-                        key = (key << np.uint64(8)) | np.uint64(byte)
-                        word_bytes[used + length] = byte
-                        length += 1
-                    n_characters += 1
-            if n_characters < min_length:
-                break
-            if length > 8:
-                key = spread(hashed ^ key) | LONG_WORD
-        else:
-            if mode == PADDED_MODE and padding == 0:
-                while position < end:  # to the next word
-                    code, size = np.int64(text[position]), 1
-                    if code >= 128:
-                        code, size = decode(text, position, end)
-                    if (flags[code] & 2) == 0:
+                    position += 1
+                    if position == end:
                         break
-                    position += size
-                if position == end:
-                    break
-                packed, size, padding = 32, 1, 1
-            elif padding == 2:  # the space behind a word ends the segment
-                break
-            elif position == end:
-                if mode == CHAR_MODE:
-                    break
-                packed, size, padding = 32, 1, 2
+                    byte = ascii_words[text[position]]
+                if position < end and text[position] >= 128:
+                    continue
+                position += 1
             else:
+                code, size = decode(text, position, end)
+                position += size
+                inside = (flags[code] & 1) != 0
+                if inside:
+                    if lowercase:
+                        if code == _DOTTED_I or code == _SIGMA:
+                            return False
+                        code = np.int64(lower[code])
+                    packed, size = encode(code)
+        elif length == 0:
+            break
+        if inside:
+            n_characters += 1
+            while size > 0:
+                size -= 1
+                byte = np.uint8((packed >> (8 * size)) & 0xFF)
+                if (length & 7) == 0 and length > 0:
+                    hashed = spread(hashed ^ key)
+                    key = np.uint64(0)
+                key = (key << np.uint64(8)) | np.uint64(byte)
+                letters[began + length] = byte
+                length += 1
+        elif length > 0:
+            if n_characters >= min_length:
+                if length > 8:
+                    key = spread(hashed ^ key) | LONG_WORD
+                keys[n_tokens] = key
+                began += length
+                n_tokens += 1
+                ends[n_tokens] = began
+            length = n_characters = 0
+            key = hashed = np.uint64(0)
+    progress[POSITION], progress[N_TOKENS] = position, n_tokens
+    return True
+
+
+@kernel
+def cut_characters(
+    text: AnyArray, end: int, characters: Characters, plan: AnyArray, scratch: Scratch, progress: AnyArray
+) -> bool:
+    """Cut a document, or its next word between two spaces, into characters; as :func:`cut_words`."""
+    flags, lower = characters.flags, characters.lower
+    letters, ends, keys = scratch.letters, scratch.ends, scratch.keys
+    padded, lowercase = plan[MODE] == PADDED_MODE, plan[LOWER] != 0
+    position = progress[POSITION]
+    n_tokens = 0
+    used = 0
+    closing = False
+    while not closing:
+        packed, size = 32, 1
+        if padded and n_tokens == 0:  # the space before the next word
+            while position < end:
                 code, size = np.int64(text[position]), 1
                 if code >= 128:
                     code, size = decode(text, position, end)
-                if (flags[code] & 2) != 0:
-                    if mode == PADDED_MODE:
-                        packed, size, padding = 32, 1, 2
-                    else:  # one white space stays what it is, more become one space
-                        position += size
-                        packed, size = encode(code)
-                        many = False
-                        while position < end:
-                            code, step = np.int64(text[position]), 1
-                            if code >= 128:
-                                code, step = decode(text, position, end)
-                            if (flags[code] & 2) == 0:
-                                break
-                            many = True
-                            position += step
-                        if many:
-                            packed, size = 32, 1
-                else:
-                    position += size
-                    packed, size = encode(np.int64(lower[code]) if lowercase else code)
-            key = np.uint64(packed)
-            length = size
-            for step in range(size):
-                word_bytes[used + step] = np.uint8((packed >> (8 * (size - 1 - step))) & 0xFF)
-        # ---- find it
+                if (flags[code] & 2) == 0:
+                    break
+                position += size
+            size = 1
+            if position >= end:
+                break
+        elif position >= end:
+            if not padded:
+                break
+            closing = True
+        else:
+            code, size = np.int64(text[position]), 1
+            if code >= 128:
+                code, size = decode(text, position, end)
+            if (flags[code] & 2) == 0:
+                position += size
+                if lowercase:
+                    if code == _DOTTED_I or code == _SIGMA:
+                        return False
+                    code = np.int64(lower[code])
+                packed, size = encode(code)
+            elif padded:
+                closing = True
+                size = 1
+            else:  # one white space stays what it is, more become one space
+                position += size
+                packed, size = encode(code)
+                many = False
+                while position < end:
+                    code, step = np.int64(text[position]), 1
+                    if code >= 128:
+                        code, step = decode(text, position, end)
+                    if (flags[code] & 2) == 0:
+                        break
+                    many = True
+                    position += step
+                if many:
+                    packed, size = 32, 1
+        keys[n_tokens] = np.uint64(packed)
+        while size > 0:
+            size -= 1
+            letters[used] = np.uint8((packed >> (8 * size)) & 0xFF)
+            used += 1
+        n_tokens += 1
+        ends[n_tokens] = used
+    progress[POSITION], progress[N_TOKENS] = position, n_tokens
+    return True
+
+
+@kernel
+def find_tokens(plan: AnyArray, tables: Tables, rows: Rows, scratch: Scratch, progress: AnyArray) -> bool:
+    """Find the tokens of a segment, adding new ones; False when the dictionary is full."""
+    slots, word_bytes, word_starts = tables.word_slots, tables.word_bytes, tables.word_starts
+    last, counters = tables.last, tables.counters
+    letters, ends, keys, tokens, grams = scratch
+    ids, counts, columns = rows.ids, rows.counts, rows.columns
+    n_stop, learn, emit = plan[N_STOP], plan[LEARN] != 0, plan[MIN_N] == 1
+    shift = slot_shift(slots)
+    mask = (slots.shape[0] >> 1) - 1
+    word_limit = (mask + 1) * 5 // 8
+    n_entries, row, n_found = progress[N_ENTRIES], progress[ROW], progress[N_FOUND]
+    for index in range(progress[INDEX], progress[N_TOKENS]):
+        key = keys[index]
+        began = ends[index]
+        length = ends[index + 1] - began
         place = np.int64(spread(key) >> shift)
         found = np.int64(-1)
-        while True:
-            value = slots[2 * place + 1]
-            if value == np.uint64(0):
-                break
+        value = slots[2 * place + 1]
+        while value != np.uint64(0):
             if slots[2 * place] == key:
                 found = np.int64(value >> np.uint64(32)) - 1
                 if length <= 8:
                     break
                 begin = word_starts[last[found]]
                 if word_starts[last[found] + 1] - begin == length and same_bytes(
-                    word_bytes, begin, word_bytes, used, length
+                    word_bytes, begin, letters, began, length
                 ):
                     break
                 found = np.int64(-1)
             place = (place + 1) & mask
+            value = slots[2 * place + 1]
         if found < 0 and learn:
-            if counters[WORDS] >= word_limit or counters[TERMS] >= last.shape[0]:
-                position, padding = began, began_padding
-                full = True
-                break
+            used = counters[BYTES]
             found = counters[TERMS]
+            if (
+                counters[WORDS] >= word_limit
+                or found >= last.shape[0]
+                or used + length > word_bytes.shape[0]
+            ):
+                progress[INDEX], progress[N_ENTRIES], progress[N_FOUND] = index, n_entries, n_found
+                return False
+            for step in range(length):
+                word_bytes[used + step] = letters[began + step]
             used += length
             word_starts[counters[WORDS] + 1] = used
             tables.parent[found] = -1
@@ -250,39 +306,40 @@ def read_tokens(
             counters[WORDS] += 1
             counters[TERMS] = found + 1
             counters[BYTES] = used
+            value = np.uint64(found + 1) << np.uint64(32)
             slots[2 * place] = key
-            slots[2 * place + 1] = np.uint64(found + 1) << np.uint64(32)
+            slots[2 * place + 1] = value
         if found >= 0:
             if found < n_stop:
                 continue
             if emit:
                 if learn:
-                    where = np.int64(slots[2 * place + 1] & LOW)
-                    if where >= row and where < n_entries and ids[where] == found:
-                        counts[where] += 1
-                    else:
-                        ids[n_entries] = found
-                        counts[n_entries] = 1
-                        slots[2 * place + 1] = (np.uint64(found + 1) << np.uint64(32)) | np.uint64(n_entries)
-                        n_entries += 1
+                    # The latest entry of the term, if it is in this row; no branch, for nobody could foretell it.
+                    where = min(np.int64(value & LOW), n_entries)
+                    again = (where >= row) & (where < n_entries) & (ids[where] == found)
+                    where = where if again else n_entries
+                    counts[where] = (counts[where] if again else 0) + 1
+                    ids[where] = found
+                    slots[2 * place + 1] = (np.uint64(found + 1) << np.uint64(32)) | np.uint64(where)
+                    n_entries += 0 if again else 1
                 elif columns[found] >= 0:
                     ids[n_entries] = columns[found]
                     n_entries += 1
-        tokens[n_tokens] = found
-        grams[n_tokens] = found
-        n_tokens += 1
-    progress[POSITION], progress[N_TOKENS], progress[PADDING] = position, n_tokens, padding
-    progress[N_ENTRIES] = n_entries
-    return not full
+        tokens[n_found] = found
+        grams[n_found] = found
+        n_found += 1
+    progress[INDEX], progress[N_ENTRIES], progress[N_FOUND] = 0, n_entries, n_found
+    return True
 
 
 @kernel
-def grow_grams(level: int, plan: AnyArray, tables: Tables, rows: Rows, progress: AnyArray) -> bool:
+def grow_grams(level: int, plan: AnyArray, tables: Tables, rows: Rows, scratch: Scratch, progress: AnyArray) -> bool:
     """Lengthen the n-grams of a segment to ``level`` tokens; False when the dictionary is full."""
     slots, counters = tables.pair_slots, tables.counters
-    ids, counts, tokens, grams, columns = rows.ids, rows.counts, rows.tokens, rows.grams, rows.columns
+    ids, counts, columns = rows.ids, rows.counts, rows.columns
+    tokens, grams = scratch.tokens, scratch.grams
     learn, min_n = plan[LEARN] != 0, plan[MIN_N]
-    n_tokens = progress[N_TOKENS]
+    n_tokens = progress[N_FOUND]
     # a padded word shorter than every n-gram is a feature of its own
     short = plan[MODE] == PADDED_MODE and n_tokens < min_n
     emit = level >= min_n or (short and level == n_tokens)
@@ -341,37 +398,46 @@ def grow_grams(level: int, plan: AnyArray, tables: Tables, rows: Rows, progress:
 
 @kernel
 def count_documents(
-    text: AnyArray, offsets: AnyArray, characters: Characters, plan: AnyArray, tables: Tables, rows: Rows, progress: AnyArray
+    text: AnyArray,
+    offsets: AnyArray,
+    characters: Characters,
+    plan: AnyArray,
+    tables: Tables,
+    rows: Rows,
+    scratch: Scratch,
+    progress: AnyArray,
 ) -> int:
-    """Read documents from ``progress`` on; DONE, or what is full."""
+    """Read documents from ``progress`` on; DONE, or what is full or asks for Python."""
     mode, max_n = plan[MODE], plan[MAX_N]
     levels = max_n - plan[MIN_N] + 1
-    n_documents = offsets.shape[0] - 1
-    while progress[DOC] < n_documents:
+    while progress[DOC] < offsets.shape[0] - 1:
         document = progress[DOC]
         start, end = offsets[document], offsets[document + 1]
         if progress[POSITION] < 0:  # a new one
-            room = most_tokens(end - start, mode)
-            if progress[N_ENTRIES] + room * levels > rows.ids.shape[0]:
+            if progress[N_ENTRIES] + most_tokens(end - start, mode) * levels >= rows.ids.shape[0]:
                 return ROWS_FULL
-            # a letter's lower case has at most half as many bytes again
-            if tables.counters[BYTES] + 2 * (end - start) + 8 > tables.word_bytes.shape[0]:
-                return DICTIONARY_FULL
             progress[POSITION] = start
             progress[ROW] = progress[N_ENTRIES]
-            progress[N_TOKENS] = progress[LEVEL] = progress[INDEX] = progress[PADDING] = 0
+            progress[LEVEL] = 0
         while True:  # segments
             if progress[LEVEL] == 0:
-                if not read_tokens(text, end, characters, plan, tables, rows, progress):
+                if mode == WORD_MODE:
+                    cut = cut_words(text, end, characters, plan, scratch, progress)
+                else:
+                    cut = cut_characters(text, end, characters, plan, scratch, progress)
+                if not cut:
+                    return SPECIAL_LETTER
+                progress[LEVEL], progress[INDEX], progress[N_FOUND] = 1, 0, 0
+            if progress[LEVEL] == 1:
+                if not find_tokens(plan, tables, rows, scratch, progress):
                     return DICTIONARY_FULL
                 progress[LEVEL] = 2
-            while progress[LEVEL] <= min(max_n, progress[N_TOKENS]):
-                if not grow_grams(progress[LEVEL], plan, tables, rows, progress):
+            while progress[LEVEL] <= min(max_n, progress[N_FOUND]):
+                if not grow_grams(progress[LEVEL], plan, tables, rows, scratch, progress):
                     return DICTIONARY_FULL
                 progress[LEVEL] += 1
-            ended = mode != PADDED_MODE or progress[N_TOKENS] == 0
-            progress[N_TOKENS] = progress[LEVEL] = progress[INDEX] = progress[PADDING] = 0
-            if ended:
+            progress[LEVEL] = 0
+            if mode != PADDED_MODE or progress[N_TOKENS] == 0:
                 break
         rows.lengths[document] = progress[N_ENTRIES] - progress[ROW]
         progress[DOC] = document + 1

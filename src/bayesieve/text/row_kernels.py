@@ -7,13 +7,13 @@ import numpy as np
 from bayesieve._jit import kernel
 from bayesieve._typing import AnyArray
 
-_SHORT = 24  # a run that insertion sorts fastest
+_SHORT = 12  # a run that insertion sorts fastest
 _LOW = np.uint64(0xFFFFFFFF)
 
 
 @kernel
-def sort_keys(keys: AnyArray, spare: AnyArray, n: int) -> None:
-    """Sort the first n numbers: runs by insertion, then runs together."""
+def sort_keys(keys: AnyArray, spare: AnyArray, n: int) -> bool:
+    """Sort the first n numbers: runs by insertion, then runs together; True when the result is in ``spare``."""
     for low in range(0, n, _SHORT):
         for position in range(low + 1, min(low + _SHORT, n)):
             key = keys[position]
@@ -23,20 +23,28 @@ def sort_keys(keys: AnyArray, spare: AnyArray, n: int) -> None:
                 place -= 1
             keys[place] = key
     width = _SHORT
+    swapped = False
     while width < n:
         for low in range(0, n, 2 * width):
             middle, high = min(low + width, n), min(low + 2 * width, n)
-            left, right = low, middle
-            for place in range(low, high):
-                if left < middle and (right >= high or keys[left] <= keys[right]):
-                    spare[place] = keys[left]
-                    left += 1
-                else:
-                    spare[place] = keys[right]
-                    right += 1
-        for place in range(n):
-            keys[place] = spare[place]
+            left, right, place = low, middle, low
+            while left < middle and right < high:  # which side is next decides no branch
+                a, b = keys[left], keys[right]
+                from_left = a <= b
+                spare[place] = a if from_left else b
+                left += from_left
+                right += not from_left
+                place += 1
+            for rest in range(left, middle):
+                spare[place] = keys[rest]
+                place += 1
+            for rest in range(right, high):
+                spare[place] = keys[rest]
+                place += 1
+        keys, spare = spare, keys
+        swapped = not swapped
         width *= 2
+    return swapped
 
 
 @kernel
@@ -68,7 +76,8 @@ def learned_rows(
             term = places[ids[entry]] if merged else ids[entry]
             keys[n] = (np.uint64(term) << np.uint64(32)) | np.uint64(counts[entry])
             n += 1
-        sort_keys(keys, spare, n)
+        if sort_keys(keys, spare, n):
+            keys, spare = spare, keys
         for entry in range(n):
             column = columns[np.int64(keys[entry] >> np.uint64(32))]
             if column >= 0:
@@ -92,7 +101,8 @@ def found_rows(ids: AnyArray, lengths: AnyArray, ends: AnyArray, indices: AnyArr
         n = lengths[row]
         for entry in range(n):
             keys[entry] = np.uint64(ids[begin + entry])
-        sort_keys(keys, spare, n)
+        if sort_keys(keys, spare, n):
+            keys, spare = spare, keys
         entry = 0
         while entry < n:
             key = keys[entry]

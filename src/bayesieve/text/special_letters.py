@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesieve._jit import kernel, read_only
+from bayesieve._jit import read_only
 from bayesieve._typing import AnyArray
 
-__all__ = ["lower_special"]
+__all__ = ["lower_special", "lowered"]
 
 
-@kernel
-def holds_special(text: AnyArray, start: int, stop: int) -> bool:
-    """Whether the bytes hold U+0130 (C4 B0) or a capital sigma (CE A3)."""
-    found = False
-    for position in range(start, stop - 1):  # no early end: this way it is a few instructions for 32 bytes
-        first, second = text[position], text[position + 1]
-        found |= ((first == 0xC4) & (second == 0xB0)) | ((first == 0xCE) & (second == 0xA3))
-    return found
+def lowered(part: bytes) -> bytes:
+    """Lower UTF-8 text as ``str.lower`` does."""
+    return part.decode("utf-8", "surrogatepass").lower().encode("utf-8", "surrogatepass")
 
 
 def lower_special(text: AnyArray, offsets: AnyArray) -> tuple[AnyArray, AnyArray]:
@@ -33,7 +28,7 @@ def lower_special(text: AnyArray, offsets: AnyArray) -> tuple[AnyArray, AnyArray
     Returns
     -------
     text, offsets
-        The same arrays where no document holds one, else new ones.
+        New arrays.
 
     Examples
     --------
@@ -42,14 +37,12 @@ def lower_special(text: AnyArray, offsets: AnyArray) -> tuple[AnyArray, AnyArray
     >>> bytes(lower_special(*encode_strings(["ΟΔΟΣ", "A"]))[0]).decode()
     'οδοςA'
     """
-    if not holds_special(text, int(offsets[0]), int(offsets[-1])):
-        return text, offsets
     parts = []
     for start, stop in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
         part = text[start:stop].tobytes()
         if b"\xc4\xb0" in part or b"\xce\xa3" in part:
-            part = part.decode("utf-8", "surrogatepass").lower().encode("utf-8", "surrogatepass")
+            part = lowered(part)
         parts.append(part)
     ends = np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)))
-    lowered = np.frombuffer(b"".join(parts), dtype=np.uint8)
-    return read_only(lowered), read_only(np.concatenate([np.zeros(1, dtype=np.int64), ends]))
+    joined = np.frombuffer(b"".join(parts), dtype=np.uint8)
+    return read_only(joined), read_only(np.concatenate([np.zeros(1, dtype=np.int64), ends]))

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bayesieve._jit import kernel, read_only
+from bayesieve._jit import read_only
 from bayesieve._typing import AnyArray
 
 __all__ = ["Piece", "encode_strings", "pieces_of"]
@@ -92,32 +92,13 @@ def encode_strings(strings: Sequence[str]) -> tuple[AnyArray, AnyArray]:
     >>> encode_strings(["é", "", "ab"])[1]
     array([0, 2, 2, 4])
     """
-    joined = "".join(strings)
-    ends = np.cumsum(np.fromiter(map(len, strings), dtype=np.int64, count=len(strings)))
-    offsets = np.concatenate([np.zeros(1, dtype=np.int64), ends])
-    if joined.isascii():
-        return _bytes(joined.encode("ascii")), read_only(offsets)
-    text = _bytes(joined.encode("utf-8", "surrogatepass"))
-    byte_offsets(text, read_only(offsets.copy()), offsets)
-    return text, read_only(offsets)
-
-
-def _bytes(data: bytes) -> AnyArray:
-    return read_only(np.frombuffer(data, dtype=np.uint8))
-
-
-@kernel
-def byte_offsets(text: AnyArray, characters: AnyArray, out: AnyArray) -> None:
-    """Turn offsets in characters into offsets in bytes of UTF-8."""
-    position = 0
-    n_characters = 0
-    for row in range(characters.shape[0]):
-        while n_characters < characters[row]:
-            position += 1
-            while position < text.shape[0] and (text[position] & 0xC0) == 0x80:
-                position += 1
-            n_characters += 1
-        out[row] = position
+    try:
+        parts = list(map(str.encode, strings))
+    except UnicodeEncodeError:
+        parts = [string.encode("utf-8", "surrogatepass") for string in strings]
+    offsets = np.zeros(len(parts) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)), out=offsets[1:])
+    return read_only(np.frombuffer(b"".join(parts), dtype=np.uint8)), read_only(offsets)
 
 
 def pieces_of(raw_documents: Any, as_text: Callable[[Any, int], str], nulls: str) -> Iterator[list[Piece]]:
