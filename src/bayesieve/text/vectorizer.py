@@ -19,7 +19,7 @@ from bayesieve.text.counting import Analysis, Block, count_pieces, look_up_piece
 from bayesieve.text.dictionary import Dictionary
 from bayesieve.text.order import alphabetical_columns
 from bayesieve.text.rows import document_frequency, found_matrix, learned_matrix
-from bayesieve.text.strings import null_message, pieces_of
+from bayesieve.text.strings import encode_strings, null_message, pieces_of
 from bayesieve.text.vocabulary import Vocabulary
 
 try:
@@ -216,8 +216,7 @@ class FastCountVectorizer(CountVectorizer):
         if not every:
             vocabulary = vocabulary.without(~kept)
         if self.max_features is not None and self.max_features < n_columns:
-            totals = np.asarray(X.sum(axis=0)).ravel()
-            chosen = np.sort((-totals).argsort()[: self.max_features])  # ties as scikit-learn's sort leaves them
+            chosen = self._most_frequent(np.asarray(X.sum(axis=0)).ravel())
             X, vocabulary = X[:, chosen], vocabulary.of_columns(chosen)
         self._learned(vocabulary)
         return _align_api_if_sparse(X)
@@ -241,6 +240,13 @@ class FastCountVectorizer(CountVectorizer):
                 msg = "After pruning, no terms remain. Try a lower min_df or a higher max_df."
                 raise ValueError(msg)
         return kept
+
+    def _most_frequent(self, totals: AnyArray) -> AnyArray:
+        """The max_features columns with the largest totals; among equals those that scikit-learn's sort leaves first."""
+        kind = np.dtype(self.dtype).kind
+        dtype = {"i": np.dtype(np.int64), "u": np.dtype(np.uint64)}.get(kind, np.dtype(self.dtype))
+        chosen: AnyArray = np.sort((-totals.astype(dtype)).argsort()[: self.max_features])
+        return chosen
 
     def _learned(self, vocabulary: Vocabulary) -> None:
         for name in ("_given", "_strings", "_index"):
@@ -326,6 +332,20 @@ class FastCountVectorizer(CountVectorizer):
             names: AnyArray = super().get_feature_names_out(input_features)
             return names
         return np.asarray(self._vocabulary.names(), dtype=object)
+
+    def names_buffer(self) -> tuple[AnyArray, AnyArray]:
+        """Names of the columns as Arrow keeps strings: nothing becomes a Python string.
+
+        Returns
+        -------
+        text : ndarray of uint8
+            UTF-8.
+        offsets : ndarray of int64 of shape (n_terms + 1,)
+            Where each name begins, and where the last one ends.
+        """
+        if "_vocabulary" in self.__dict__:
+            return self._vocabulary.names_buffer()
+        return encode_strings(self.get_feature_names_out().tolist())
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_vocabulary" in self.__dict__ or "_given" in self.__dict__

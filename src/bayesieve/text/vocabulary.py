@@ -13,7 +13,7 @@ from bayesieve.text.counting import Analysis, add_strings
 from bayesieve.text.dictionary import Dictionary
 from bayesieve.text.vocabulary_kernels import copy_terms, mark_needed, name_lengths, write_names
 
-__all__ = ["Vocabulary"]
+__all__ = ["Vocabulary", "without_terms"]
 
 _WRITTEN = 1 << 16  # names that become Python strings at a time
 
@@ -99,37 +99,8 @@ class Vocabulary:
         Vocabulary
             A smaller one.
         """
-        state = self.dictionary.state()
-        parent, last = read_only(state["parent"]), read_only(state["last"])
-        needed = (~needless).astype(np.uint8)
-        needed[: len(self.analysis.stop_words)] = 1  # they stay the first
-        mark_needed(parent, last, needed)
-        n = int(needed.sum())
-        words = state["last"][(state["parent"] < 0) & (needed > 0)]
-        starts = state["word_starts"]
-        places = np.full(len(needed), -1, dtype=np.int32)
-        smaller = {
-            "parent": np.empty(n, dtype=np.int32),
-            "last": np.empty(n, dtype=np.int32),
-            "word_starts": np.zeros(len(words) + 1, dtype=np.int64),
-            "word_bytes": np.empty(int((starts[words + 1] - starts[words]).sum()), dtype=np.uint8),
-        }
-        copy_terms(
-            read_only(needed),
-            parent,
-            last,
-            read_only(starts),
-            read_only(state["word_bytes"]),
-            places,
-            smaller["parent"],
-            smaller["last"],
-            smaller["word_starts"],
-            smaller["word_bytes"],
-        )
-        kept = needed > 0
-        for name in ("depth", "counted"):
-            smaller[name] = state[name][kept]
-        return type(self)(Dictionary.from_state(smaller), self.columns[kept], self.n_columns, self.analysis)
+        dictionary, kept = without_terms(self.dictionary, needless, len(self.analysis.stop_words))
+        return type(self)(dictionary, self.columns[kept], self.n_columns, self.analysis)
 
     def of_columns(self, chosen: AnyArray) -> Self:
         """The same with some of the columns.
@@ -227,3 +198,55 @@ class Vocabulary:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.dictionary = Dictionary.from_state(state["dictionary"])
+
+
+def without_terms(dictionary: Dictionary, needless: AnyArray, n_first: int) -> tuple[Dictionary, AnyArray]:
+    """A dictionary without some of its terms.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+        Terms.
+    needless : ndarray of bool of shape (terms,)
+        Those to drop, unless they are part of one that stays.
+    n_first : int
+        How many of the first terms (the stop words) stay in any case.
+
+    Returns
+    -------
+    Dictionary
+        The others, in the same order.
+    ndarray of bool of shape (terms,)
+        Which they are.
+    """
+    state = dictionary.state()
+    parent, last = read_only(state["parent"]), read_only(state["last"])
+    needed = (~needless).astype(np.uint8)
+    needed[: n_first] = 1  # they stay the first
+    mark_needed(parent, last, needed)
+    n = int(needed.sum())
+    words = state["last"][(state["parent"] < 0) & (needed > 0)]
+    starts = state["word_starts"]
+    places = np.full(len(needed), -1, dtype=np.int32)
+    smaller = {
+        "parent": np.empty(n, dtype=np.int32),
+        "last": np.empty(n, dtype=np.int32),
+        "word_starts": np.zeros(len(words) + 1, dtype=np.int64),
+        "word_bytes": np.empty(int((starts[words + 1] - starts[words]).sum()), dtype=np.uint8),
+    }
+    copy_terms(
+        read_only(needed),
+        parent,
+        last,
+        read_only(starts),
+        read_only(state["word_bytes"]),
+        places,
+        smaller["parent"],
+        smaller["last"],
+        smaller["word_starts"],
+        smaller["word_bytes"],
+    )
+    kept = needed > 0
+    for name in ("depth", "counted"):
+        smaller[name] = state[name][kept]
+    return Dictionary.from_state(smaller), kept
