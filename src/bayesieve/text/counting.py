@@ -7,6 +7,7 @@ order of its first appearance, for any number of threads.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -199,7 +200,7 @@ def _shares(pieces: list[Piece]) -> list[list[Piece]]:
     ends = np.cumsum([piece.size + piece.n for piece in pieces])
     cuts = np.searchsorted(ends, ends[-1] * np.arange(1, n) / n, side="left") + 1
     edges = [0, *cuts.tolist(), len(pieces)]
-    return [pieces[a:b] for a, b in zip(edges[:-1], edges[1:], strict=True) if b > a]
+    return [pieces[a:b] for a, b in itertools.pairwise(edges) if b > a]
 
 
 def _count(pieces: list[Piece], analysis: Analysis, dictionary: Dictionary, columns: AnyArray | None) -> list[Block]:

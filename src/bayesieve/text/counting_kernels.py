@@ -12,7 +12,7 @@ middle of a document if need be.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -76,7 +76,7 @@ class Scratch(NamedTuple):
 
 
 @kernel
-def decode(text: AnyArray, position: int, end: int) -> tuple[int, int]:
+def decode(text: AnyArray, position: Any, end: Any) -> tuple[Any, Any]:
     """Code point at a byte that is not ASCII, and its number of bytes; no invalid text leads outside the tables."""
     first = np.int64(text[position])
     if first < 0xE0:
@@ -96,7 +96,7 @@ def decode(text: AnyArray, position: int, end: int) -> tuple[int, int]:
 
 
 @kernel
-def encode(code: int) -> tuple[int, int]:
+def encode(code: Any) -> tuple[Any, Any]:
     """UTF-8 bytes of a code point, packed into one number, and how many they are."""
     if code < 0x80:
         return code, 1
@@ -114,7 +114,7 @@ def encode(code: int) -> tuple[int, int]:
 
 @kernel
 def cut_words(
-    text: AnyArray, end: int, characters: Characters, plan: AnyArray, scratch: Scratch, progress: AnyArray
+    text: AnyArray, end: Any, characters: Characters, plan: AnyArray, scratch: Scratch, progress: AnyArray
 ) -> bool:
     """Cut a document into words: keys, and bytes one after the other; False where a letter asks for ``str.lower``."""
     ascii_words, flags, lower = characters
@@ -187,7 +187,7 @@ def cut_words(
 
 @kernel
 def cut_characters(
-    text: AnyArray, end: int, characters: Characters, plan: AnyArray, scratch: Scratch, progress: AnyArray
+    text: AnyArray, end: Any, characters: Characters, plan: AnyArray, scratch: Scratch, progress: AnyArray
 ) -> bool:
     """Cut a document, or its next word between two spaces, into characters; as :func:`cut_words`."""
     flags, lower = characters.flags, characters.lower
@@ -288,11 +288,7 @@ def find_tokens(plan: AnyArray, tables: Tables, rows: Rows, scratch: Scratch, pr
         if found < 0 and learn:
             used = counters[BYTES]
             found = counters[TERMS]
-            if (
-                counters[WORDS] >= word_limit
-                or found >= last.shape[0]
-                or used + length > word_bytes.shape[0]
-            ):
+            if counters[WORDS] >= word_limit or found >= last.shape[0] or used + length > word_bytes.shape[0]:
                 progress[INDEX], progress[N_ENTRIES], progress[N_FOUND] = index, n_entries, n_found
                 return False
             for step in range(length):
@@ -333,7 +329,7 @@ def find_tokens(plan: AnyArray, tables: Tables, rows: Rows, scratch: Scratch, pr
 
 
 @kernel
-def grow_grams(level: int, plan: AnyArray, tables: Tables, rows: Rows, scratch: Scratch, progress: AnyArray) -> bool:
+def grow_grams(level: Any, plan: AnyArray, tables: Tables, rows: Rows, scratch: Scratch, progress: AnyArray) -> bool:
     """Lengthen the n-grams of a segment to ``level`` tokens; False when the dictionary is full."""
     slots, counters = tables.pair_slots, tables.counters
     ids, counts, columns = rows.ids, rows.counts, rows.columns
@@ -406,7 +402,7 @@ def count_documents(
     rows: Rows,
     scratch: Scratch,
     progress: AnyArray,
-) -> int:
+) -> Any:
     """Read documents from ``progress`` on; DONE, or what is full or asks for Python."""
     mode, max_n = plan[MODE], plan[MAX_N]
     levels = max_n - plan[MIN_N] + 1
@@ -446,7 +442,7 @@ def count_documents(
 
 
 @kernel
-def most_tokens(n_bytes: int, mode: int) -> int:
+def most_tokens(n_bytes: Any, mode: Any) -> Any:
     """Most tokens that a document of so many bytes can have."""
     if mode == WORD_MODE:
         return (n_bytes + 1) // 2
@@ -457,7 +453,13 @@ def most_tokens(n_bytes: int, mode: int) -> int:
 
 @kernel
 def add_terms(
-    text: AnyArray, offsets: AnyArray, flags: AnyArray, plan: AnyArray, tables: Tables, progress: AnyArray, ids: AnyArray
+    text: AnyArray,
+    offsets: AnyArray,
+    flags: AnyArray,
+    plan: AnyArray,
+    tables: Tables,
+    progress: AnyArray,
+    ids: AnyArray,
 ) -> bool:
     """Add terms given as strings; False when the dictionary is full and the kernel is to be called again.
 

@@ -122,6 +122,7 @@ class Dictionary:
         tables = self.tables._replace(
             word_slots=np.zeros(2 * _slots_for(words), dtype=np.uint64),
             pair_slots=np.zeros(2 * _slots_for(pairs), dtype=np.uint64),
+            word_starts=_longer(self.tables.word_starts, words + 1, _slots_for(words) * 5 // 8 + 2),
         )
         with np.errstate(over="ignore"):
             fill_slots(tables, len(self))

@@ -11,7 +11,7 @@ rows being written). The second number is 0 in an empty slot.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,14 +41,14 @@ class Tables(NamedTuple):
 
 
 @kernel
-def spread(key: int) -> int:
+def spread(key: Any) -> Any:
     """Mix a key so that its leading bits choose a slot."""
     mixed = (key ^ (key >> np.uint64(32))) * MIX
     return (mixed ^ (mixed >> np.uint64(29))) * MIX
 
 
 @kernel
-def slot_shift(slots: AnyArray) -> int:
+def slot_shift(slots: AnyArray) -> Any:
     """How far a mixed key is shifted to become the number of a slot."""
     capacity = slots.shape[0] >> 1
     shift = 64
@@ -59,7 +59,7 @@ def slot_shift(slots: AnyArray) -> int:
 
 
 @kernel
-def key_of_bytes(text: AnyArray, start: int, stop: int) -> int:
+def key_of_bytes(text: AnyArray, start: Any, stop: Any) -> Any:
     """Key of a word: its bytes, or a hash of more than eight of them."""
     key = np.uint64(0)
     hashed = np.uint64(0)
@@ -74,7 +74,7 @@ def key_of_bytes(text: AnyArray, start: int, stop: int) -> int:
 
 
 @kernel
-def same_bytes(left: AnyArray, left_start: int, right: AnyArray, right_start: int, length: int) -> bool:
+def same_bytes(left: AnyArray, left_start: Any, right: AnyArray, right_start: Any, length: Any) -> bool:
     """Compare two words of equal length."""
     for position in range(length):  # noqa: SIM110 - a plain loop is what the compiler takes
         if left[left_start + position] != right[right_start + position]:
@@ -99,7 +99,7 @@ def rehash(old: AnyArray, new: AnyArray) -> None:
 
 
 @kernel
-def insert_word(tables: Tables, text: AnyArray, start: int, stop: int, counted: int, learn: bool) -> int:
+def insert_word(tables: Tables, text: AnyArray, start: Any, stop: Any, counted: Any, learn: bool) -> Any:
     """Identifier of a word, which is added when it is new; -1 when it is new and nothing is to be learned.
 
     There must be room for it.
@@ -140,7 +140,7 @@ def insert_word(tables: Tables, text: AnyArray, start: int, stop: int, counted: 
 
 
 @kernel
-def insert_pair(tables: Tables, parent: int, last: int, counted: int, learn: bool) -> int:
+def insert_pair(tables: Tables, parent: Any, last: Any, counted: Any, learn: bool) -> Any:
     """Identifier of an n-gram, which is added when it is new; -1 when it is new and nothing is to be learned."""
     key = (np.uint64(parent) << np.uint64(32)) | np.uint64(last)
     slots = tables.pair_slots
@@ -166,7 +166,7 @@ def insert_pair(tables: Tables, parent: int, last: int, counted: int, learn: boo
 
 
 @kernel
-def merge_terms(tables: Tables, other: Tables, first: int, stop: int, learn: bool, places: AnyArray) -> None:
+def merge_terms(tables: Tables, other: Tables, first: int, stop: Any, learn: bool, places: AnyArray) -> None:
     """Find the terms ``first`` to ``stop`` of another dictionary in this one, adding what is new.
 
     ``places[t]`` becomes the identifier here of the other's term t. A term comes after its parent and its last word,

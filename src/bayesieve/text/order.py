@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from bayesieve._jit import read_only
@@ -101,7 +103,7 @@ def _argsort(keys: AnyArray) -> AnyArray:
     sample = np.sort(keys[:: max(1, len(keys) // 4096)])
     cuts = sample[len(sample) * np.arange(1, n) // n]
     edges = [None, *cuts, None]
-    parts = in_threads(_argsort_between, [(keys, a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)])
+    parts = in_threads(_argsort_between, [(keys, a, b) for a, b in itertools.pairwise(edges)])
     return np.concatenate(parts)
 
 

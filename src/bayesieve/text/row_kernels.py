@@ -133,4 +133,3 @@ def entries_kept(ids: AnyArray, places: AnyArray, columns: AnyArray) -> int:
     for entry in range(ids.shape[0]):
         n += columns[places[ids[entry]] if merged else ids[entry]] >= 0
     return n
-

@@ -64,7 +64,9 @@ def lower_case() -> AnyArray:
     """
     lowered = _every_character().replace(DOTTED_I, "i").replace(SIGMA, "\u03c3").lower()
     if len(lowered) != N_CODE_POINTS:  # pragma: no cover
-        msg = "This Python knows letters with a longer lower case that bayesieve does not know: use scikit-learn's class."
+        msg = (
+            "This Python knows letters with a longer lower case that bayesieve does not know: use scikit-learn's class."
+        )
         raise NotImplementedError(msg)
     return read_only(np.frombuffer(lowered.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.int32))
 

@@ -207,7 +207,7 @@ class FastCountVectorizer(CountVectorizer):
         every = n_columns == int(dictionary.tables.counted[: len(dictionary)].sum())
         columns = alphabetical_columns(dictionary, kept)
         vocabulary = Vocabulary(dictionary, columns, n_columns, analysis)
-        X = None
+        X: Any = None
         if matrix or self.max_features is not None:
             X = learned_matrix(blocks, columns, n_columns, np.dtype(self.dtype), every)
             if self.binary:
@@ -227,9 +227,8 @@ class FastCountVectorizer(CountVectorizer):
         if not kept.any():
             msg = "empty vocabulary; perhaps the documents only contain stop words"
             raise ValueError(msg)
-        most, fewest = (
-            limit if isinstance(limit, Integral) else limit * n_documents for limit in (self.max_df, self.min_df)
-        )
+        limits: list[Any] = [self.max_df, self.min_df]
+        most, fewest = (limit if isinstance(limit, Integral) else limit * n_documents for limit in limits)
         if most < fewest:
             msg = "max_df corresponds to < documents than min_df"
             raise ValueError(msg)
@@ -411,7 +410,8 @@ class FastCountVectorizer(CountVectorizer):
                 return "a tokenizer"
             if self.token_pattern not in _PATTERNS:
                 return f"token_pattern={self.token_pattern!r}"
-        if not all(isinstance(n, Integral) and 1 <= n <= _DEEPEST for n in self.ngram_range):
+        sizes: Any = self.ngram_range
+        if not all(isinstance(n, Integral) and 1 <= n <= _DEEPEST for n in sizes):
             return f"ngram_range={self.ngram_range!r}"
         if np.dtype(self.dtype).kind not in "iuf":
             return f"dtype={self.dtype!r}"

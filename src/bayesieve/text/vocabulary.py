@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -57,7 +58,7 @@ class Vocabulary:
         """
         dictionary = analysis.new_dictionary()
         terms = list(mapping)
-        ids = add_strings(dictionary, [term if isinstance(term, str) else "" for term in terms], analysis)
+        ids = add_strings(dictionary, [term if type(term) is str else "" for term in terms], analysis)
         columns = np.full(len(dictionary), -1, dtype=np.int32)
         possible = ids >= 0
         columns[ids[possible]] = np.fromiter(mapping.values(), dtype=np.int64, count=len(terms))[possible]
@@ -151,9 +152,9 @@ class Vocabulary:
             text, edges = self._written(some, offsets).tobytes(), offsets.tolist()
             if text.isascii():
                 string = text.decode("ascii")
-                found += [string[a:b] for a, b in zip(edges[:-1], edges[1:], strict=True)]
+                found += [string[a:b] for a, b in itertools.pairwise(edges)]
             else:
-                found += [text[a:b].decode("utf-8", "surrogatepass") for a, b in zip(edges[:-1], edges[1:], strict=True)]
+                found += [text[a:b].decode("utf-8", "surrogatepass") for a, b in itertools.pairwise(edges)]
         return found
 
     def mapping(self) -> dict[str, int]:
@@ -222,13 +223,13 @@ def without_terms(dictionary: Dictionary, needless: AnyArray, n_first: int) -> t
     state = dictionary.state()
     parent, last = read_only(state["parent"]), read_only(state["last"])
     needed = (~needless).astype(np.uint8)
-    needed[: n_first] = 1  # they stay the first
+    needed[:n_first] = 1  # they stay the first
     mark_needed(parent, last, needed)
     n = int(needed.sum())
     words = state["last"][(state["parent"] < 0) & (needed > 0)]
     starts = state["word_starts"]
     places = np.full(len(needed), -1, dtype=np.int32)
-    smaller = {
+    smaller: dict[str, AnyArray] = {
         "parent": np.empty(n, dtype=np.int32),
         "last": np.empty(n, dtype=np.int32),
         "word_starts": np.zeros(len(words) + 1, dtype=np.int64),
