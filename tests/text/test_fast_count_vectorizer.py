@@ -158,6 +158,14 @@ def test_words_of_every_length_around_a_key():
     assert_same(texts, {"token_pattern": WORDS, "ngram_range": (1, 3)})
 
 
+def test_texts_that_grow_by_one_character(monkeypatch):
+    """Every text is a little longer than the room made for the one before."""
+    monkeypatch.setattr(strings, "_PIECE", 1)
+    texts = ["ab" * (n // 2) + "c" * (n % 2) for n in range(30)]
+    for analyzer in ("word", "char", "char_wb"):
+        assert_same([*texts, *(text + "İ" for text in texts)], {"analyzer": analyzer})
+
+
 def test_equal_hashes_are_not_equal_words():
     """Two long words whose keys agree, put side by side: the bytes decide."""
     from bayesieve.text.dictionary import Dictionary
@@ -343,7 +351,9 @@ class TestATransformer:
 
     def test_tf_idf_after_it(self):
         X = make_pipeline(FastCountVectorizer(), TfidfTransformer()).fit_transform(TEXTS)
-        np.testing.assert_array_equal(X.toarray(), make_pipeline(CountVectorizer(), TfidfTransformer()).fit_transform(TEXTS).toarray())
+        np.testing.assert_array_equal(
+            X.toarray(), make_pipeline(CountVectorizer(), TfidfTransformer()).fit_transform(TEXTS).toarray()
+        )
 
     def test_names_as_buffers(self):
         ours = FastCountVectorizer(ngram_range=(1, 2)).fit(TEXTS)

@@ -47,6 +47,7 @@ __all__ = ["Analysis", "Block", "add_strings", "count_pieces", "in_threads", "lo
 
 MODES = {"word": WORD_MODE, "char": CHAR_MODE, "char_wb": PADDED_MODE}
 _ENTRIES = 1 << 20  # entries that are written into one block of memory
+_AROUND = 3  # tokens around those of a text: two spaces, and the one that ends the loop
 _NONE = read_only(np.empty(0, dtype=np.int32))
 
 
@@ -224,7 +225,7 @@ def _count(pieces: list[Piece], analysis: Analysis, dictionary: Dictionary, colu
     for piece in pieces:
         text, offsets = piece.read()
         largest = max(largest, int(np.diff(offsets).max(initial=0)))
-        if len(scratch.letters) < 2 * largest:
+        if len(scratch.tokens) < largest + _AROUND:
             scratch = _scratch(largest)
         row_lengths = np.zeros(len(offsets) - 1, dtype=np.int64)
         progress[DOC], progress[POSITION] = 0, -1
@@ -245,7 +246,7 @@ def _count(pieces: list[Piece], analysis: Analysis, dictionary: Dictionary, colu
                 text, offsets = lower_special(text, offsets)
                 progress[POSITION] = offsets[document] + len(before)
                 largest = max(largest, int(np.diff(offsets).max(initial=0)))
-                if len(scratch.letters) < 2 * largest:
+                if len(scratch.tokens) < largest + _AROUND:
                     scratch = _scratch(largest)
                 continue
             here = int(progress[DOC])
@@ -263,7 +264,7 @@ def _count(pieces: list[Piece], analysis: Analysis, dictionary: Dictionary, colu
 
 def _scratch(n_bytes: int) -> Scratch:
     """Room for a segment of a document of so many bytes: a space on either side, letters that grow when lowered."""
-    n = n_bytes + 3
+    n = n_bytes + _AROUND
     return Scratch(
         np.empty(2 * n, dtype=np.uint8),
         np.zeros(n + 1, dtype=np.int64),

@@ -154,7 +154,7 @@ def cut_words(
                 inside = (flags[code] & 1) != 0
                 if inside:
                     if lowercase:
-                        if code == _DOTTED_I or code == _SIGMA:
+                        if code == _DOTTED_I or code == _SIGMA:  # noqa: SIM109
                             return False
                         code = np.int64(lower[code])
                     packed, size = encode(code)
@@ -221,7 +221,7 @@ def cut_characters(
             if (flags[code] & 2) == 0:
                 position += size
                 if lowercase:
-                    if code == _DOTTED_I or code == _SIGMA:
+                    if code == _DOTTED_I or code == _SIGMA:  # noqa: SIM109
                         return False
                     code = np.int64(lower[code])
                 packed, size = encode(code)

@@ -113,7 +113,7 @@ class Dictionary:
         return len(self.tables.word_slots) > len(_NO_SLOTS)
 
     def drop_slots(self) -> None:
-        """Let go of the tables that find terms, which :meth:`restore_slots` makes again: three quarters of the memory."""
+        """Let go of the tables that find terms, which :meth:`restore_slots` makes again."""
         self.tables = self.tables._replace(word_slots=_NO_SLOTS, pair_slots=_NO_SLOTS)
 
     def restore_slots(self) -> None:

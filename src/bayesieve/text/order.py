@@ -96,7 +96,7 @@ def alphabetical_columns(dictionary: Dictionary, kept: AnyArray) -> AnyArray:
 
 
 def _argsort(keys: AnyArray) -> AnyArray:
-    """Order of numbers, in threads: the keys are cut at values, each part is sorted, and the parts follow each other."""
+    """Order of numbers, in threads: the keys are cut at values, and each part is sorted."""
     n = n_threads() if len(keys) >= _WORTH_A_THREAD else 1
     if n < 2:
         return np.argsort(keys)

@@ -7,6 +7,8 @@ takes children by their last word: a space, or the end of the term, comes before
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from bayesieve._jit import kernel
@@ -29,7 +31,7 @@ def leading_bytes(text: AnyArray, starts: AnyArray, out: AnyArray) -> None:
 
 
 @kernel
-def comes_before(text: AnyArray, starts: AnyArray, left: int, right: int) -> bool:
+def comes_before(text: AnyArray, starts: AnyArray, left: Any, right: Any) -> Any:
     """Whether a word comes before another one, by their bytes."""
     left_length = starts[left + 1] - starts[left]
     right_length = starts[right + 1] - starts[right]

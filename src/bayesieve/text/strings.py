@@ -22,8 +22,15 @@ _ITERATED = 1 << 16  # documents that are taken from an iterator at a time
 class Piece(Protocol):
     """Some documents that can be read."""
 
-    n: int
-    size: int
+    @property
+    def n(self) -> int:
+        """Number of documents."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """About how many bytes they have."""
+        ...
 
     def read(self) -> tuple[AnyArray, AnyArray]:
         """Bytes, and the n + 1 offsets between which the documents stand."""
@@ -163,7 +170,7 @@ def _arrow_column(column: Any) -> Any:
             return None
     elif library != "pyarrow":
         return None
-    import pyarrow as pa
+    import pyarrow as pa  # type: ignore[import-untyped,unused-ignore]
 
     if not isinstance(column, pa.Array | pa.ChunkedArray):
         return None

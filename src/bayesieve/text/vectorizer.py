@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable
-from numbers import Integral
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -149,7 +149,7 @@ class FastCountVectorizer(CountVectorizer):
 
     # ------------------------------------------------------------------ fitting
 
-    def fit(self, raw_documents: Any, y: Any = None) -> Self:
+    def fit(self, raw_documents: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Learn the vocabulary.
 
         Parameters
@@ -167,7 +167,7 @@ class FastCountVectorizer(CountVectorizer):
         self._fit(raw_documents, matrix=False)
         return self
 
-    def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:
+    def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:  # noqa: ARG002
         """Learn the vocabulary and count its terms.
 
         Parameters
@@ -202,7 +202,7 @@ class FastCountVectorizer(CountVectorizer):
             blocks += count_pieces(pieces, analysis, dictionary)
         dictionary.drop_slots()
         n_documents = sum(len(block.lengths) for block in blocks)
-        kept = self._kept_terms(dictionary, n_documents, lambda: document_frequency(blocks, len(dictionary)))
+        kept = self._kept_terms(dictionary, n_documents, partial(document_frequency, blocks, len(dictionary)))
         n_columns = int(kept.sum())
         every = n_columns == int(dictionary.tables.counted[: len(dictionary)].sum())
         columns = alphabetical_columns(dictionary, kept)
@@ -228,7 +228,7 @@ class FastCountVectorizer(CountVectorizer):
             msg = "empty vocabulary; perhaps the documents only contain stop words"
             raise ValueError(msg)
         limits: list[Any] = [self.max_df, self.min_df]
-        most, fewest = (limit if isinstance(limit, Integral) else limit * n_documents for limit in limits)
+        most, fewest = (limit if isinstance(limit, int | np.integer) else limit * n_documents for limit in limits)
         if most < fewest:
             msg = "max_df corresponds to < documents than min_df"
             raise ValueError(msg)
@@ -241,7 +241,7 @@ class FastCountVectorizer(CountVectorizer):
         return kept
 
     def _most_frequent(self, totals: AnyArray) -> AnyArray:
-        """The max_features columns with the largest totals; among equals those that scikit-learn's sort leaves first."""
+        """The max_features columns with the largest totals; ties as scikit-learn's sort has them."""
         kind = np.dtype(self.dtype).kind
         dtype = {"i": np.dtype(np.int64), "u": np.dtype(np.uint64)}.get(kind, np.dtype(self.dtype))
         chosen: AnyArray = np.sort((-totals.astype(dtype)).argsort()[: self.max_features])
@@ -389,8 +389,8 @@ class FastCountVectorizer(CountVectorizer):
         if reason not in _already_said:
             _already_said.add(reason)
             warnings.warn(
-                f"FastCountVectorizer leaves {reason} to scikit-learn's CountVectorizer, which takes about ten times as "
-                "long.",
+                f"FastCountVectorizer leaves {reason} to scikit-learn's CountVectorizer, which takes "
+                "about ten times as long.",
                 stacklevel=4,
             )
         return True
@@ -411,7 +411,7 @@ class FastCountVectorizer(CountVectorizer):
             if self.token_pattern not in _PATTERNS:
                 return f"token_pattern={self.token_pattern!r}"
         sizes: Any = self.ngram_range
-        if not all(isinstance(n, Integral) and 1 <= n <= _DEEPEST for n in sizes):
+        if not all(isinstance(n, int | np.integer) and 1 <= n <= _DEEPEST for n in sizes):
             return f"ngram_range={self.ngram_range!r}"
         if np.dtype(self.dtype).kind not in "iuf":
             return f"dtype={self.dtype!r}"
