@@ -197,9 +197,9 @@ def main() -> None:
         about = "\n".join(f"- {key}: {value}" for key, value in machine().items())
         jobs = "\n".join(f"- {r['case']}: {json.dumps(r['answer'])}" for r in found if r.get("answer"))
         (RESULTS / "text.md").write_text(
-            f"# Texts\n\n`python benchmarks/text.py`\n\n{about}\n\nMatrices and vocabularies of the two sides are equal, "
-            f"bit for bit, in every row. MB are 2^20 bytes, of the whole process with its texts. Processor time adds "
-            f"up the cores; where it is much less than cores times seconds, other programs were running.\n\n"
+            f"# Texts\n\n`python benchmarks/text.py`\n\n{about}\n\nMatrices and vocabularies of the two sides are "
+            f"equal, bit for bit, in every row. MB are 2^20 bytes, of the whole process with its texts. Processor time "
+            f"adds up the cores; where it is much less than cores times seconds, other programs were running.\n\n"
             f"{table(found)}\n\nModels of the whole jobs:\n\n{jobs}\n"
         )
         print(table([rows[case]]), flush=True)

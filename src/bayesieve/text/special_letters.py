@@ -11,7 +11,24 @@ __all__ = ["lower_special", "lowered"]
 
 
 def lowered(part: bytes) -> bytes:
-    """Lower UTF-8 text as ``str.lower`` does."""
+    """Lower text as ``str.lower`` does.
+
+    Parameters
+    ----------
+    part : bytes
+        UTF-8; lone surrogates are taken like other characters.
+
+    Returns
+    -------
+    bytes
+        UTF-8.
+
+    Examples
+    --------
+    >>> from bayesieve.text.special_letters import lowered
+    >>> lowered("ΑΣ".encode()).decode()
+    'ας'
+    """
     return part.decode("utf-8", "surrogatepass").lower().encode("utf-8", "surrogatepass")
 
 
