@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -157,14 +158,15 @@ def compare(case: str, pairs: int) -> dict[str, Any]:
         row[name] = {key: median(key, side) for key in ("seconds", "processor", "peak")}
     row["faster"] = float(np.median([b["seconds"] / a["seconds"] for a, b in found]))
     row["answer"] = found[0][0].get("answer")
+    row["load"] = os.getloadavg()[0]
     return row
 
 
 def table(rows: list[dict[str, Any]]) -> str:
     lines = [
         "| case | ours | theirs | times faster | at least | reached | processor, ours | theirs | peak, ours | theirs "
-        "| pairs |",
-        "|---|---:|---:|---:|---:|---|---:|---:|---:|---:|---:|",
+        "| pairs | load |",
+        "|---|---:|---:|---:|---:|---|---:|---:|---:|---:|---:|---:|",
     ]
     for row in rows:
         a, b, least = row["ours"], row["theirs"], row["at_least"]
@@ -172,7 +174,7 @@ def table(rows: list[dict[str, Any]]) -> str:
         lines.append(
             f"| {row['case']} | {a['seconds']:.2f} s | {b['seconds']:.2f} s | {row['faster']:.1f} | {least or ''} "
             f"| {reached} | {a['processor']:.2f} s | {b['processor']:.2f} s | {a['peak'] / 2**20:,.0f} MB "
-            f"| {b['peak'] / 2**20:,.0f} MB | {row['pairs']} |"
+            f"| {b['peak'] / 2**20:,.0f} MB | {row['pairs']} | {row.get('load', float('nan')):.0f} |"
         )
     return "\n".join(lines)
 
@@ -199,7 +201,8 @@ def main() -> None:
         (RESULTS / "text.md").write_text(
             f"# Texts\n\n`python benchmarks/text.py`\n\n{about}\n\nMatrices and vocabularies of the two sides are "
             f"equal, bit for bit, in every row. MB are 2^20 bytes, of the whole process with its texts. Processor time "
-            f"adds up the cores; where it is much less than cores times seconds, other programs were running.\n\n"
+            f"adds up the cores; where it is much less than cores times seconds, other programs were running. Load is "
+            f"the system's load average after the row.\n\n"
             f"{table(found)}\n\nModels of the whole jobs:\n\n{jobs}\n"
         )
         print(table([rows[case]]), flush=True)
