@@ -174,7 +174,7 @@ def table(rows: list[dict[str, Any]]) -> str:
         lines.append(
             f"| {row['case']} | {a['seconds']:.2f} s | {b['seconds']:.2f} s | {row['faster']:.1f} | {least or ''} "
             f"| {reached} | {a['processor']:.2f} s | {b['processor']:.2f} s | {a['peak'] / 2**20:,.0f} MB "
-            f"| {b['peak'] / 2**20:,.0f} MB | {row['pairs']} | {row.get('load', float('nan')):.0f} |"
+            f"| {b['peak'] / 2**20:,.0f} MB | {row['pairs']} | {'' if row.get('load') is None else round(row['load'])} |"
         )
     return "\n".join(lines)
 
@@ -199,10 +199,10 @@ def main() -> None:
         about = "\n".join(f"- {key}: {value}" for key, value in machine().items())
         jobs = "\n".join(f"- {r['case']}: {json.dumps(r['answer'])}" for r in found if r.get("answer"))
         (RESULTS / "text.md").write_text(
-            f"# Texts\n\n`python benchmarks/text.py`\n\n{about}\n\nMatrices and vocabularies of the two sides are "
-            f"equal, bit for bit, in every row. MB are 2^20 bytes, of the whole process with its texts. Processor time "
+            f"# Texts\n\n`python benchmarks/text.py`\n\n{about}\n\nWhere a matrix is made (not in the rows from "
+            f"Parquet to model) those of the two sides are equal, bit for bit. MB are 2^20 bytes, of the whole process with its texts. Processor time "
             f"adds up the cores; where it is much less than cores times seconds, other programs were running. Load is "
-            f"the system's load average after the row.\n\n"
+            f"the system's load average after the row, empty where it was not recorded.\n\n"
             f"{table(found)}\n\nModels of the whole jobs:\n\n{jobs}\n"
         )
         print(table([rows[case]]), flush=True)
