@@ -53,6 +53,13 @@ CASES: dict[str, tuple[str, str, dict[str, Any], float | None]] = {
     "Sentiment140, pairs of characters": ("fit", "sentiment140", C, None),
 }
 
+NOTES = (
+    "Where a matrix is made (not in the rows from Parquet to model) those of the two sides are equal, bit for bit. MB "
+    "are 2^20 bytes, of the whole process with its texts. Processor time adds up the cores; where it is much less than "
+    "cores times seconds, other programs were running. Load is the system's load average after the row, empty where "
+    "it was not recorded."
+)
+
 
 def texts_of(name: str) -> tuple[Any, np.ndarray]:
     import polars as pl
@@ -199,10 +206,7 @@ def main() -> None:
         about = "\n".join(f"- {key}: {value}" for key, value in machine().items())
         jobs = "\n".join(f"- {r['case']}: {json.dumps(r['answer'])}" for r in found if r.get("answer"))
         (RESULTS / "text.md").write_text(
-            f"# Texts\n\n`python benchmarks/text.py`\n\n{about}\n\nWhere a matrix is made (not in the rows from "
-            f"Parquet to model) those of the two sides are equal, bit for bit. MB are 2^20 bytes, of the whole process with its texts. Processor time "
-            f"adds up the cores; where it is much less than cores times seconds, other programs were running. Load is "
-            f"the system's load average after the row, empty where it was not recorded.\n\n"
+            f"# Texts\n\n`python benchmarks/text.py`\n\n{about}\n\n{NOTES}\n\n"
             f"{table(found)}\n\nModels of the whole jobs:\n\n{jobs}\n"
         )
         print(table([rows[case]]), flush=True)
