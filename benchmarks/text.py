@@ -177,11 +177,12 @@ def table(rows: list[dict[str, Any]]) -> str:
     ]
     for row in rows:
         a, b, least = row["ours"], row["theirs"], row["at_least"]
+        load = "" if row.get("load") is None else round(row["load"])
         reached = "" if least is None else "yes" if row["faster"] >= least else "**no**"
         lines.append(
             f"| {row['case']} | {a['seconds']:.2f} s | {b['seconds']:.2f} s | {row['faster']:.1f} | {least or ''} "
             f"| {reached} | {a['processor']:.2f} s | {b['processor']:.2f} s | {a['peak'] / 2**20:,.0f} MB "
-            f"| {b['peak'] / 2**20:,.0f} MB | {row['pairs']} | {'' if row.get('load') is None else round(row['load'])} |"
+            f"| {b['peak'] / 2**20:,.0f} MB | {row['pairs']} | {load} |"
         )
     return "\n".join(lines)
 
