@@ -38,14 +38,21 @@ def render_html(summary: Mapping[str, Any]) -> str:
     files = resources.files("bayesieve.report") / "templates"
     style, program = ((files / name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
     scripts = [chart_program(), program]
-    drawn = {name: summary[name] for name in _DRAWN}
-    drawn |= {"labels": [entry["label"] for entry in summary["data"]["classes"] if entry["train"]]}
+    unit = _units(summary)
+    data = {
+        "summary": {name: summary[name] for name in _DRAWN},
+        "labels": [entry["label"] for entry in summary["data"]["classes"] if entry["train"]],
+        "unit": unit,
+        "specs": chart_specs(),
+    }
     page: str = environment.from_string((files / "report.html").read_text(encoding="utf-8")).render(
         summary=summary,
-        unit=_units(summary),
+        unit=unit,
+        jumps=_jumps(summary),
+        chosen_by=_how_k_was_chosen(summary["model"]["chosen_by"]),
         style=jinja2.utils.markupsafe.Markup(style),
         scripts=[jinja2.utils.markupsafe.Markup(script) for script in scripts],
-        data_json=jinja2.utils.markupsafe.Markup(json_for_html({"summary": drawn, "specs": chart_specs()})),
+        data_json=jinja2.utils.markupsafe.Markup(json_for_html(data)),
         policy=_policy(style, scripts),
     )
     return page
@@ -92,6 +99,34 @@ def _units(summary: Mapping[str, Any]) -> dict[str, str]:
     if summary["data"]["kind"] in {"text", "regions"}:
         return {"rows": "texts", "row": "text", "features": "words", "feature": "word"}
     return {"rows": "rows", "row": "row", "features": "features", "feature": "feature"}
+
+
+def _jumps(summary: Mapping[str, Any]) -> list[tuple[int, str]]:
+    """Numbers of features worth a look, rising, and why."""
+    names = {
+        entry["k"]: f"{_points(entry['loss'])} below best" if entry["loss"] else "best" for entry in summary["enough"]
+    }
+    if summary["path"]:
+        names.setdefault(summary["path"][-1]["k"], "all")
+    here = summary["model"]["k"]
+    names[here] = f"this model, {names[here]}" if here in names else "this model"
+    return sorted(names.items())
+
+
+def _points(loss: float) -> str:
+    number = f"{100 * loss:g}"
+    return f"{number} point" + ("" if number == "1" else "s")
+
+
+def _how_k_was_chosen(chosen_by: str) -> str:
+    rule, _, folds = chosen_by.partition(" over ")
+    plain = {
+        "given": "as asked for",
+        "1se": "the fewest within one standard error of the best",
+        "best": "the most accurate number",
+        "elbow": "where more stop adding much to the likelihood",
+    }
+    return plain.get(rule, rule) + (f", over {folds}" if folds else "")
 
 
 def _percent(share: float | None, digits: int = 1) -> str:

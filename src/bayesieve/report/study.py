@@ -23,11 +23,7 @@ from bayesieve.selection.rules import auto_grid
 
 __all__ = ["Evaluation", "PathPoint", "Rows", "Study", "run_study"]
 
-_RULES = {
-    "best": "the best mean score",
-    "1se": "one standard error below the best mean score",
-    "elbow": "the elbow of the training gain",
-}
+_RULES = ("1se", "best", "elbow")
 _HYBRID_GRID = 12  # a hybrid model is fitted anew for every k
 _NAMES = 50  # features named at each k
 
@@ -104,7 +100,7 @@ class Study:
     family, reason : str
         The family, and why.
     chosen_by : str
-        How k was chosen: "given", or the rule.
+        How k was chosen: "given", or the rule, as in "1se over 5 folds".
     train : Rows
         What it was trained on.
     n_test : int
@@ -199,7 +195,7 @@ def run_study(
     array(['+', '-'], dtype='<U1')
     """
     if rule not in _RULES:
-        msg = f"rule={rule!r} must be one of {sorted(_RULES)}."
+        msg = f"rule={rule!r} must be one of {list(_RULES)}."
         raise ValueError(msg)
     labels = _checked_labels(train, "train")
     kind = kind_of(train.X)
@@ -296,7 +292,7 @@ class _Job:
                 table = (search.cv_results_[name] for name in ("n_features", "mean_test_score", "std_test_score"))
                 scores = {int(size): (float(mean), float(std)) for size, mean, std in zip(*table, strict=True)}
             if given is None:
-                how = f"{_RULES[rule]}" + (f" over {len(self.folds)} folds" if scores else "")
+                how = f"{rule} over {len(self.folds)} folds" if scores else rule
                 return search.best_estimator_, how, scores
         self.progress("fitting", 0, 1)
         classifier = clone(self.estimator).set_params(k=given).fit(self.features.matrix, self.labels)

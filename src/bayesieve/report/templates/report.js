@@ -1,7 +1,6 @@
 (() => {
   "use strict";
-  const { summary, specs, labels } = ((read) => ({ ...read, labels: read.summary.labels }))(
-    JSON.parse(document.getElementById("data").textContent));
+  const { summary, specs, labels, unit } = JSON.parse(document.getElementById("data").textContent);
   const root = document.documentElement;
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const $ = (id) => document.getElementById(id);
@@ -13,7 +12,7 @@
 
   // ------------------------------------------------------------------ charts
 
-  function theme() {
+  function theme(name) {
     const style = getComputedStyle(root);
     const color = (name) => style.getPropertyValue("--" + name).trim();
     const font = style.fontFamily;
@@ -24,12 +23,14 @@
     return {
       background: null, font, view: { stroke: null },
       axis, legend: { labelColor: color("ink"), labelFont: font, labelFontSize: 13, symbolStrokeWidth: 3, symbolType: "stroke" },
-      range: { category: [color("side0"), color("side1")] },
+      range: { category: name === "bars" ? [color("side0"), color("side1")] : [color("ink"), color("quiet")] },
+      rule: { color: color("quiet") }, text: { color: color("quiet") },
       style: {
         band: { opacity: Number(color("band")) }, curve: { strokeWidth: 2.2 },
         target: { size: 260, opacity: 0, filled: true },
-        reference: { stroke: color("quiet"), strokeDash: [4, 4], opacity: 0.8 },
-        chosen: { stroke: color("ink"), strokeWidth: 1.2 },
+        reference: { strokeDash: [4, 4], opacity: 0.8 },
+        "reference-name": { align: "left", baseline: "bottom", dx: 3, dy: -4, font, fontSize: 12 },
+        chosen: { strokeWidth: 1.5 },
         "chosen-point": { size: 90, filled: true, opacity: 1, stroke: color("panel"), strokeWidth: 1.5 },
         coverage: { stroke: color("side1"), strokeWidth: 2.2 },
         weight: { height: { band: 0.7 }, cornerRadiusEnd: 2 },
@@ -63,7 +64,8 @@
   }
 
   const datasets = {
-    path: () => ({ path: pathRows(), all: summary.scores.baseline.accuracy === null ? [] : [{ score: summary.scores.baseline.accuracy }] }),
+    path: () => ({ path: pathRows(), all: summary.scores.baseline.accuracy === null ? [] : [
+      { score: summary.scores.baseline.accuracy, k: path[0].k, name: "all " + unit.features }] }),
     coverage: () => ({ coverage: coverageRows() }),
     bars: () => ({ bars: barRows() }),
   };
@@ -73,8 +75,12 @@
     if (!place || (name !== "bars" && !summary[name])) return;
     const spec = structuredClone(specs[name]);
     spec.datasets = datasets[name]();
-    spec.config = theme();
-    if (name === "path") spec.params.find((p) => p.name === "chosen").value = path[Number($("k").value)].k;
+    spec.config = theme(name);
+    if (name === "bars") spec.height = 21 * Math.max(1, spec.datasets.bars.length);
+    if (name === "path") {
+      spec.params.find((p) => p.name === "chosen").value = path[Number($("k").value)].k;
+      for (const { encoding } of spec.layer) if (encoding.x?.title) encoding.x.title = "number of " + unit.features;
+    }
     views[name]?.finalize();
     views[name] = await window.vegaEmbed(place, spec, {
       ast: true, actions: false, renderer: "svg", defaultStyle: false,  // no eval, no styles beside the page's own
@@ -93,7 +99,7 @@
   function choose(at) {
     const slider = $("k"), point = path[at];
     slider.value = at;
-    const says = [number(point.k) + (point.k === 1 ? " feature" : " features")];
+    const says = [number(point.k) + " " + (point.k === 1 ? unit.feature : unit.features)];
     if (accuracy(point) !== null) says.push(percent(accuracy(point)) + " right");
     if (point.k === summary.model.k) says.push("this model");
     slider.setAttribute("aria-valuetext", says.join(", "));
