@@ -34,7 +34,7 @@ def render_html(summary: Mapping[str, Any]) -> str:
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters.update(percent=_percent, count=_count, pieces=marked_pieces)
+    environment.filters.update(percent=_percent, sure=_sure, short=short, count=_count, pieces=marked_pieces)
     files = resources.files("bayesieve.report") / "templates"
     style, program = ((files / name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
     scripts = [chart_program(), program]
@@ -130,13 +130,30 @@ def _how_k_was_chosen(chosen_by: str) -> str:
 
 
 def _percent(share: float | None, digits: int = 1) -> str:
-    """Write a share as people read it: a model that is nearly always sure is not 100 % sure."""
-    if share is None:
-        return "not known"
-    text = f"{share:.{digits}%}"
-    if text == f"{1:.{digits}%}" and share < 1:
-        return f"over {1 - 10.0 ** -(digits + 2):.{digits}%}"
-    return text.replace("%", "\N{NARROW NO-BREAK SPACE}%")
+    return "not known" if share is None else f"{100 * share:.{digits}f}\N{NARROW NO-BREAK SPACE}%"
+
+
+def short(text: str, longest: int = 36) -> str:
+    """Cut a label that would fill the page.
+
+    Parameters
+    ----------
+    text : str
+        A label.
+    longest : int, default=36
+        Characters to keep.
+
+    Returns
+    -------
+    str
+        The label, or its beginning and an ellipsis.
+    """
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def _sure(proba: float) -> str:
+    """Write a probability; rounding must not make it a certainty."""
+    return f"over {_percent(0.999)}" if proba > 0.9995 else _percent(proba)
 
 
 def _count(number: float | None) -> str:

@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 from bayesieve._typing import AnyArray, FloatArray, IndexArray, K
 from bayesieve.models.base import SparseClassifier, resolve_k
 from bayesieve.models.hybrid import HybridNB
-from bayesieve.report.families import FAMILIES, choose_family, feature_weights
+from bayesieve.report.families import FAMILIES, choose_family, feature_weights, speaks_for
 from bayesieve.report.rows import Features, Progress, Rows, count_rows, kind_of, learn_features
 from bayesieve.selection.cv import SparsityCV
 from bayesieve.selection.path import sparsity_path
@@ -221,9 +221,14 @@ def run_study(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the certificate says it
         warnings.filterwarnings("ignore", message=r"k=\d+ is larger than the number of features")
+        if test is None and k == "auto" and rule != "elbow":
+            job.notes.append(
+                "There are no test rows: the accuracy comes from the folds that k was chosen on, which flatters it "
+                "a little."
+            )
         classifier, chosen_by, cv_scores = job.choose(k, rule, needed=test is None)
         evaluation = job.evaluate(classifier, held, train.X if test is None else test.X)
-        path = job.path(classifier, cv_scores, held)
+        path = job.path(family, classifier, cv_scores, held)
         baseline = job.baseline(path, held)
     return Study(
         model=features.pipeline(classifier),
@@ -273,7 +278,7 @@ class _Job:
                 f"{int(strange.sum())} test rows have a label that no training row has ({names}): they count as wrong."
             )
 
-    def grid(self, chosen: K | None = None) -> list[int]:
+    def grid(self, chosen: Any = None) -> list[int]:
         """Numbers of features to try."""
         values = auto_grid(self.features.width, _HYBRID_GRID if isinstance(self.estimator, HybridNB) else 40).tolist()
         return sorted({*values, *([] if chosen is None else [resolve_k(chosen, self.features.width)])})
@@ -319,7 +324,7 @@ class _Job:
         return Evaluation("cross-validation", self.labels, predicted, proba, given)
 
     def path(
-        self, classifier: SparseClassifier, scores: dict[int, _Score], held: tuple[Any, AnyArray] | None
+        self, family: str, classifier: SparseClassifier, scores: dict[int, _Score], held: tuple[Any, AnyArray] | None
     ) -> list[PathPoint]:
         """Train for every k of the grid."""
         grid = self.grid(classifier.k)
@@ -330,7 +335,7 @@ class _Job:
         for place, size in enumerate(path.ks.tolist()):
             model = path.estimator_at(size)
             strongest = np.argsort(-model.support_gains_, kind="stable")[:_NAMES]
-            sides = np.argmax(feature_weights(model)[:, strongest], axis=0)
+            sides = speaks_for(family, feature_weights(model)[:, strongest])
             gap = np.sum(getattr(model, "gap_", np.nan))
             mean, std = scores.get(size, (None, None))
             points.append(
