@@ -99,6 +99,8 @@ class Study:
         How rows become numbers, and the names of the columns.
     family, reason : str
         The family, and why.
+    k : int
+        Number of features; of each text column for the hybrid.
     chosen_by : str
         How k was chosen: "given", or the rule, as in "1se over 5 folds".
     train : Rows
@@ -122,6 +124,7 @@ class Study:
     features: Features
     family: str
     reason: str
+    k: int
     chosen_by: str
     train: Rows
     n_test: int
@@ -130,11 +133,6 @@ class Study:
     baseline_accuracy: float | None
     seed: int
     notes: list[str]
-
-    @property
-    def k(self) -> int:
-        """Number of features, as a number; of each text column for the hybrid."""
-        return resolve_k(self.classifier.k, self.features.width)
 
 
 def run_study(
@@ -197,22 +195,23 @@ def run_study(
     if rule not in _RULES:
         msg = f"rule={rule!r} must be one of {list(_RULES)}."
         raise ValueError(msg)
+    if family is not None and family not in FAMILIES:
+        msg = f"family={family!r} must be one of {sorted(FAMILIES)}."
+        raise ValueError(msg)
     labels = _checked_labels(train, "train")
+    folds = _folds(labels, cv, seed)
     kind = kind_of(train.X)
+    if kind == "regions" and family not in {None, "hybrid"}:
+        msg = f"Several text columns are regions, which only family='hybrid' weighs; family={family!r} takes one."
+        raise ValueError(msg)
     features = learn_features(train.X, word_options=word_options, progress=progress)
     if family is None:
         family, why = choose_family(kind, features.matrix)
         reason = reason or why
-    if family not in FAMILIES:
-        msg = f"family={family!r} must be one of {sorted(FAMILIES)}."
-        raise ValueError(msg)
-    if kind == "regions" and family != "hybrid":
-        msg = f"Several text columns are regions, which only family='hybrid' weighs; family={family!r} takes one."
-        raise ValueError(msg)
     estimator = FAMILIES[family].make(**FAMILIES[family].fixed, **dict(parameters or {}))
     if features.regions is not None:
         estimator.set_params(regions=features.regions)
-    job = _Job(estimator, features, labels, _Progress(progress), _folds(labels, cv, seed), [])
+    job = _Job(estimator, features, labels, _Progress(progress), folds, [])
     held = None
     if test is not None:
         truth = _checked_labels(test, "test", like=labels)
@@ -221,12 +220,15 @@ def run_study(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the certificate says it
         warnings.filterwarnings("ignore", message=r"k=\d+ is larger than the number of features")
+        if isinstance(k, int) and k > features.width:
+            job.notes.append(f"k={k:,} is more than there are: all {features.width:,} features are kept.")
         if test is None and k == "auto" and rule != "elbow":
             job.notes.append(
                 "There are no test rows: the accuracy comes from the folds that k was chosen on, which flatters it "
                 "a little."
             )
         classifier, chosen_by, cv_scores = job.choose(k, rule, needed=test is None)
+        kept = resolve_k(classifier.k, features.width)
         evaluation = job.evaluate(classifier, held, train.X if test is None else test.X)
         path = job.path(family, classifier, cv_scores, held)
         baseline = job.baseline(path, held)
@@ -236,6 +238,7 @@ def run_study(
         features=features,
         family=family,
         reason=reason or "given",
+        k=kept,
         chosen_by=chosen_by,
         train=Rows(train.X, labels),
         n_test=0 if test is None else len(test),
@@ -284,25 +287,26 @@ class _Job:
         return sorted({*values, *([] if chosen is None else [resolve_k(chosen, self.features.width)])})
 
     def choose(self, k: K | str, rule: str, *, needed: bool) -> tuple[SparseClassifier, str, dict[int, _Score]]:
-        """Fit with the k given or chosen; with cross-validated scores of all k where they were wanted or are needed."""
+        """Fit with the k given or chosen; with scores of all k where the rule or the report needs them."""
         given = None if k == "auto" else k
         scores: dict[int, _Score] = {}
-        if given is None or needed:
-            search = SparsityCV(
-                self.estimator, ks=self.grid(given), cv=self.folds, rule="best" if needed and given else rule
-            )
+        by_folds = given is None and rule != "elbow"
+        if by_folds or needed:
+            search = SparsityCV(self.estimator, ks=self.grid(given), cv=self.folds, rule=rule if by_folds else "best")
             search._on_fold = lambda done, total: self.progress("choosing k", done, total)
             search.fit(self.features.matrix, self.labels)
-            if "mean_test_score" in search.cv_results_:
-                table = (search.cv_results_[name] for name in ("n_features", "mean_test_score", "std_test_score"))
-                scores = {int(size): (float(mean), float(std)) for size, mean, std in zip(*table, strict=True)}
-            if given is None:
-                how = f"{rule} over {len(self.folds)} folds" if scores else rule
-                return search.best_estimator_, how, scores
+            table = (search.cv_results_[name] for name in ("n_features", "mean_test_score", "std_test_score"))
+            scores = {int(size): (float(mean), float(std)) for size, mean, std in zip(*table, strict=True)}
+            if by_folds:
+                return search.best_estimator_, f"{rule} over {len(self.folds)} folds", scores
         self.progress("fitting", 0, 1)
-        classifier = clone(self.estimator).set_params(k=given).fit(self.features.matrix, self.labels)
+        if given is None:
+            search = SparsityCV(self.estimator, ks=self.grid(), rule="elbow").fit(self.features.matrix, self.labels)
+            classifier = search.best_estimator_
+        else:
+            classifier = clone(self.estimator).set_params(k=given).fit(self.features.matrix, self.labels)
         self.progress("fitting", 1, 1)
-        return classifier, "given", scores
+        return classifier, "given" if given is not None else rule, scores
 
     def evaluate(self, classifier: SparseClassifier, held: tuple[Any, AnyArray] | None, given: Any) -> Evaluation:
         """Predict rows that were not trained on: the test rows, or fold by fold the others."""
@@ -389,6 +393,10 @@ def _checked_labels(rows: Rows, argument: str, like: AnyArray | None = None) -> 
             msg = f"{argument}.y mixes labels of the types {', '.join(kinds)}: make them all text."
             raise ValueError(msg)
         y = np.array(y.tolist())
+    if y.dtype.kind == "f" and not bool((y == np.rint(y)).all()):
+        fraction = y[y != np.rint(y)][0]
+        msg = f"{argument}.y holds numbers such as {fraction}: classes are needed. Cut the numbers into ranges first."
+        raise ValueError(msg)
     if like is None and len(np.unique(y)) < 2:
         msg = f"All {n_rows} training rows have the label {y.tolist()[0]!r}: a model needs two labels to tell apart."
         raise ValueError(msg)
