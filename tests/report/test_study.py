@@ -176,6 +176,16 @@ class TestProgress:
         assert len(seen["counting words"]) == 41
         assert len(seen["choosing k"]) == 6
 
+    def test_models_that_are_fitted_one_by_one_are_counted_one_by_one(self):
+        texts, labels = reviews()
+        steps = []
+        study = run_study(
+            Rows({"a": texts, "b": texts}, labels),
+            progress=lambda stage, done, total: stage == "choosing k" and steps.append((done, total)),
+        )
+        assert {total for _, total in steps} == {5 * len(study.path)}
+        assert [done for done, _ in steps] == list(range(5 * len(study.path) + 1))
+
     def test_scoring_without_test_rows_is_a_stage(self):
         X, y = table()
         stages = []
