@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from bayesieve.report import Rows, run_study, summarise
@@ -41,7 +43,9 @@ def hostile_summary():
     words = ["<b>good</b>", "<i>bad</i>"]
     texts = [f"{HOSTILE[i % 5]} {words[i % 2]} {i}" for i in range(40)]
     labels = ["</script><script>1</script>" if i % 2 else "<b>neg|ative</b>" for i in range(40)]
-    study = run_study(Rows(texts, labels), Rows(texts, labels), k=2, word_options={"token_pattern": r"\S+"})
+    with warnings.catch_warnings():  # words with brackets are left to scikit-learn, said once in a process
+        warnings.filterwarnings("ignore", "FastCountVectorizer leaves token_pattern")
+        study = run_study(Rows(texts, labels), Rows(texts, labels), k=2, word_options={"token_pattern": r"\S+"})
     return summarise(
         study,
         title="</title><script>document.title = 'taken'</script>",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.feature_extraction.text import CountVectorizer
+from bayesieve.text.vectorizer import FastCountVectorizer
 
 __all__ = ["word_counter"]
 
@@ -15,11 +15,11 @@ def word_counter(**parameters: Any) -> Any:
     Parameters
     ----------
     **parameters : dict
-        Those of ``CountVectorizer``.
+        Those of ``FastCountVectorizer``.
 
     Returns
     -------
-    CountVectorizer
+    FastCountVectorizer
         Not fitted yet.
 
     Examples
@@ -28,4 +28,4 @@ def word_counter(**parameters: Any) -> Any:
     >>> word_counter(ngram_range=(1, 2)).fit(["to be"]).get_feature_names_out().tolist()
     ['be', 'to', 'to be']
     """
-    return CountVectorizer(**parameters)
+    return FastCountVectorizer(**parameters)
