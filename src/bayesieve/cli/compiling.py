@@ -1,0 +1,28 @@
+"""Whether the kernels still have to be compiled, which a person should know once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numba
+
+__all__ = ["compiled_before"]
+
+
+def compiled_before() -> bool:
+    """Tell whether compiled kernels of this version of the code lie in the cache.
+
+    Returns
+    -------
+    bool
+        False in the first run; True also where kernels are not compiled at all.
+    """
+    if numba.config.DISABLE_JIT:
+        return True
+    from bayesieve.statistics import kernels
+
+    source = Path(str(kernels.__file__))
+    functions = [getattr(value, "serial", value) for value in vars(kernels).values()]
+    folders = {str(f.stats.cache_path) for f in functions if hasattr(f, "stats") and f.stats.cache_path}
+    indexes = [index for folder in folders for index in Path(folder).glob(f"{source.stem}.*.nbi")]
+    return any(index.stat().st_mtime >= source.stat().st_mtime for index in indexes)
