@@ -133,6 +133,9 @@ class SparsityCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         "verbose": ["verbose"],
     }
 
+    # Told (folds done, folds) as they are done, by those who show progress in their own way.
+    _on_fold: Callable[[int, int], None] | None = None
+
     def __init__(
         self,
         estimator: Any,
@@ -214,12 +217,20 @@ class SparsityCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             for fold, (_, test) in enumerate(splits)
         )
         results = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(jobs)
-        outcome = np.array(list(_shown(results, len(splits), bool(self.verbose))))
+        outcome = np.array(list(_watched(results, len(splits), self._on_fold or self._show_fold)))
         self.cv_results_ = results_table(grid, outcome)
         self.best_index_ = RULES[self.rule](np.ascontiguousarray(outcome[:, :, 0].T), grid.sizes)
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         best_params: dict[str, Any] = grid.params[self.best_index_]
         return best_params
+
+    def _show_fold(self, done: int, n_folds: int) -> None:
+        """On a terminal, say how many folds are done."""
+        if done and self.verbose and sys.stderr.isatty():
+            bar = "#" * (30 * done // n_folds)
+            sys.stderr.write(f"\rSparsityCV [{bar:<30}] fold {done} of {n_folds}")
+            sys.stderr.write("\n" if done == n_folds else "")
+            sys.stderr.flush()
 
     def _score_weights(self, sample_weight: ArrayLike | None) -> FloatArray | None:
         """Weights for the scorer, where GridSearchCV would pass them on."""
@@ -446,13 +457,9 @@ class SparsityCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _shown(results: Iterable[FloatArray], n_folds: int, wanted: bool) -> Iterator[FloatArray]:
-    """Pass results through; on a terminal say how many folds are done."""
-    show = wanted and sys.stderr.isatty()
+def _watched(results: Iterable[FloatArray], n_folds: int, report: Callable[[int, int], None]) -> Iterator[FloatArray]:
+    """Pass results through and report how many folds are done, none at first."""
+    report(0, n_folds)
     for done, result in enumerate(results, start=1):
-        if show:
-            bar = "#" * (30 * done // n_folds)
-            sys.stderr.write(f"\rSparsityCV [{bar:<30}] fold {done} of {n_folds}")
-            sys.stderr.write("\n" if done == n_folds else "")
-            sys.stderr.flush()
+        report(done, n_folds)
         yield result
