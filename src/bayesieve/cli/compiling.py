@@ -6,7 +6,9 @@ from pathlib import Path
 
 import numba
 
-__all__ = ["compiled_before"]
+from bayesieve.cli.console import say
+
+__all__ = ["compiled_before", "say_if_compiling"]
 
 
 def compiled_before() -> bool:
@@ -26,3 +28,9 @@ def compiled_before() -> bool:
     folders = {str(f.stats.cache_path) for f in functions if hasattr(f, "stats") and f.stats.cache_path}
     indexes = [index for folder in folders for index in Path(folder).glob(f"{source.stem}.*.nbi")]
     return any(index.stat().st_mtime >= source.stat().st_mtime for index in indexes)
+
+
+def say_if_compiling() -> None:
+    """Tell the person that the first run takes longer."""
+    if not compiled_before():
+        say("First use: the numerical kernels are compiled now, which takes a while, and kept for the next time.")

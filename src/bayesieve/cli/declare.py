@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, get_type_hints
 
-__all__ = ["Argument", "Option", "spoken_by_typer"]
+__all__ = ["Argument", "Option", "command_line", "spoken_by_typer"]
 
 
 @dataclass(frozen=True)
@@ -107,3 +108,33 @@ def _translated(annotation: Any) -> Any:
             show_default=declared.default or True,
         ),
     ]
+
+
+def command_line(name: str, command: Callable[..., None], arguments: dict[str, Any]) -> str:
+    """Write down the command that gives the same arguments, leaving out what are defaults.
+
+    Parameters
+    ----------
+    name : str
+        Of the command.
+    command : callable
+        Its function.
+    arguments : dict
+        Values of its parameters.
+
+    Returns
+    -------
+    str
+        To be typed in a shell.
+    """
+    words = ["bayesieve", name]
+    hints = get_type_hints(command, include_extras=True)
+    for parameter in inspect.signature(command).parameters.values():
+        value, declared = arguments[parameter.name], hints[parameter.name].__metadata__[0]
+        if isinstance(declared, Argument):
+            words.append(str(value))
+        elif value != parameter.default and parameter.name not in ("json", "debug"):
+            flag = declared.flags.split()[0]
+            values = value if isinstance(value, list) else [value]
+            words += [flag] if value is True else [word for v in values for word in (flag, str(v))]
+    return shlex.join(words)
