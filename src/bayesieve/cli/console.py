@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-__all__ = ["counted", "print_json", "printable", "progress_bar", "say", "show", "warn"]
+__all__ = ["counted", "print_json", "printable", "progress_bar", "say", "show", "warn", "whole_line"]
 
 Progress = Callable[[str, int, int], None]
 
@@ -63,7 +63,25 @@ def show(*what: RenderableType) -> None:
 
     console = Console(highlight=False)
     for thing in what:
-        console.print(thing, markup=False, soft_wrap=isinstance(thing, str))
+        console.print(thing, markup=False)
+
+
+def whole_line(text: str) -> RenderableType:
+    """Give a line that is never broken, so that a path or a command in it can be copied.
+
+    Parameters
+    ----------
+    text : str
+        The line.
+
+    Returns
+    -------
+    rich.text.Text
+        For :func:`show`.
+    """
+    from rich.text import Text
+
+    return Text(printable(text), no_wrap=True, overflow="ignore")
 
 
 def print_json(value: Any) -> None:

@@ -39,6 +39,7 @@ def demo(out: Folder = Path("bayesieve-demo"), json: o.Json = False) -> None:
         "data": data,
         "target": "library",
         "text": ["docstring"],
+        "model": "bernoulli",
         "out": out / "model.json",
         "report": out / "report.html",
         "json": json,

@@ -162,7 +162,6 @@ def train(
     dict
         The summary.
     """
-    from bayesieve import save_model
     from bayesieve.report import run_study, summarise
 
     say_if_compiling()
@@ -177,6 +176,8 @@ def train(
         command=command,
     )
     if out is not None:
+        from bayesieve import save_model
+
         inputs = {
             "kind": material.inputs.kind,
             "columns": material.inputs.columns,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from bayesieve.cli import options as o
-from bayesieve.cli.console import counted, print_json, show
+from bayesieve.cli.console import counted, print_json, show, whole_line
 from bayesieve.cli.declare import Option
 from bayesieve.cli.errors import UsageError
 from bayesieve.cli.models import opened
@@ -34,13 +34,13 @@ def inspect(model: o.Saved, top: Top = 20, json: o.Json = False) -> None:
     shown = min(top, len(kind["features"]))
     show(
         f"{kind['class']} with {total:,} of {data['features']:,} features, chosen by: {kind['chosen_by']}.",
-        f"Parameters: {parameters}." if parameters else "",
+        *([f"Parameters: {parameters}."] if parameters else []),
         f"Trained on {counted(data['train_rows'], 'row')} of {data['source']}: {classes}.",
         f"{percent(scores['accuracy'])} right ({scores['rows']}).",
-        f"With bayesieve {versions['bayesieve']} by: {summary['reproduce']['command']}",
+        whole_line(f"Version {versions['bayesieve']}, by: {summary['reproduce']['command']}"),
         "",
         feature_table(summary, top),
-        f"... and {total - shown:,} more." if total > shown else "",
+        *([f"... and {total - shown:,} more."] if total > shown else []),
         "",
         f"Weight: {kind['weight_is']}.",
         f"The choice. {summary['certificate']['statement']}",

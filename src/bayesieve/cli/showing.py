@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesieve.cli.console import counted, printable
+from bayesieve.cli.console import counted, printable, whole_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -103,13 +103,13 @@ def spoken_for(summary: dict[str, Any], n_shown: int = 20) -> Iterator[Renderabl
     yield ""
 
 
-def _files(out: Path | None, report: Path | None) -> Iterator[str]:
+def _files(out: Path | None, report: Path | None) -> Iterator[RenderableType]:
     if out is not None:
-        yield f"Model:  {out} ({out.stat().st_size / 1000:,.0f} kB)"
+        yield whole_line(f"Model:  {out} ({out.stat().st_size / 1000:,.0f} kB)")
     else:
         yield "The model was not kept: --out MODEL.JSON writes it."
     if report is not None:
-        yield f"Report: {report}"
+        yield whole_line(f"Report: {report}")
 
 
 def feature_table(summary: dict[str, Any], n_shown: int) -> RenderableType:
