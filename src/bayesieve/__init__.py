@@ -24,13 +24,16 @@ _HOME = {
     "centroid_gain": "bayesieve.selection.scores",
     "coverage_accuracy_curve": "bayesieve.metrics.coverage",
     "l1_bernoulli_path": "bayesieve.models.l1_bernoulli",
+    "load_model": "bayesieve.persistence.model_file",
     "naive_bayes_weight": "bayesieve.selection.scores",
     "odds_ratio": "bayesieve.selection.scores",
+    "save_model": "bayesieve.persistence.model_file",
     "selection_stability": "bayesieve.selection.stability",
+    "shrink": "bayesieve.persistence.shrinking",
     "sparsity_path": "bayesieve.selection.path",
 }
 
-_ROOMS = ("plotting", "text")  # public rooms: bayesieve.plotting.SparsityPathDisplay
+_ROOMS = ("persistence", "plotting", "text")  # public rooms: bayesieve.plotting.SparsityPathDisplay
 
 __all__ = [
     "ClassStatistics",
@@ -46,9 +49,12 @@ __all__ = [
     "centroid_gain",
     "coverage_accuracy_curve",
     "l1_bernoulli_path",
+    "load_model",
     "naive_bayes_weight",
     "odds_ratio",
+    "save_model",
     "selection_stability",
+    "shrink",
     "sparsity_path",
 ]
 
@@ -60,6 +66,8 @@ if TYPE_CHECKING:
     from bayesieve.models.l1_bernoulli import L1BernoulliNB, l1_bernoulli_path
     from bayesieve.models.multinomial import SparseMultinomialNB
     from bayesieve.models.nearest_centroid import SparseNearestCentroid
+    from bayesieve.persistence.model_file import load_model, save_model
+    from bayesieve.persistence.shrinking import shrink
     from bayesieve.selection.cv import SparsityCV
     from bayesieve.selection.path import SparsityPath, sparsity_path
     from bayesieve.selection.scores import bernoulli_gain, centroid_gain, naive_bayes_weight, odds_ratio

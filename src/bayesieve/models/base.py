@@ -28,7 +28,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 from bayesieve._typing import AnyArray, FloatArray, IndexArray
 from bayesieve.statistics.class_statistics import ClassStatistics, check_weights, encode_labels
 
-__all__ = ["SparseClassifier", "check_ks", "resolve_k", "statistics_add"]
+__all__ = ["SparseClassifier", "check_ks", "in_c_order", "resolve_k", "statistics_add"]
 
 
 def resolve_k(k: float | str, n_features: int) -> int:
@@ -103,6 +103,22 @@ def statistics_add(model: SparseClassifier) -> bool:
     return True
 
 
+def in_c_order(state: dict[str, Any]) -> dict[str, Any]:
+    """Lay out arrays row by row: products and sums over rows have the same bits, then, after any way of saving.
+
+    Parameters
+    ----------
+    state : dict
+        Attributes by name.
+
+    Returns
+    -------
+    dict
+        The same, arrays of two axes C-contiguous.
+    """
+    return {n: np.ascontiguousarray(v) if isinstance(v, np.ndarray) and v.ndim == 2 else v for n, v in state.items()}
+
+
 class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
     """Base of the classifiers that choose k features while they train.
 
@@ -112,8 +128,9 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
     # Whether the supports of all k are nested and a feature's parameters do not depend on k.
     _nested: ClassVar[bool] = False
 
-    # Set by _solve; after partial_fit they are computed when first asked for.
-    _solved_attributes: ClassVar[tuple[str, ...]] = ("support_", "support_gains_", "objective_")
+    # Set by _solve; after partial_fit they are computed when first asked for. Each with its axes: C classes, k chosen
+    # features, R regions; "" is a number of the whole model.
+    _solved_attributes: ClassVar[dict[str, str]] = {"support_": "k", "support_gains_": "k", "objective_": ""}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "k": [
@@ -367,7 +384,7 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
 
     def _take_solution(self, statistics: ClassStatistics) -> None:
         (solution,) = self._solve(statistics, [self._resolved_k(statistics.n_features)])
-        self.__dict__.update(solution)
+        self.__dict__.update(in_c_order(solution))
 
     def __getattr__(self, name: str) -> Any:
         # only reached when the ordinary way failed: after partial_fit, before any fit, or inside a property
@@ -385,7 +402,8 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
         if statistics is None:
             msg = (
                 "partial_fit cannot continue: this model no longer has its class sums (a model trained by fit does "
-                "not pickle them, compact() drops them). Fit again, or add ClassStatistics and call fit_statistics."
+                "not pickle them, save_model never writes them, compact() drops them). Fit again, or add "
+                "ClassStatistics and call fit_statistics."
             )
             raise ValueError(msg)
         self._check_statistics(statistics)
@@ -418,6 +436,24 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
+
+    # ------------------------------------------------------------------ the compact state
+
+    def _fitted_state(self) -> dict[str, Any]:
+        """All that a fitted model holds beside its parameters and class sums, by attribute name.
+
+        The axes of the arrays are those of ``_solved_attributes``.
+        """
+        self._ensure_solved()
+        names = ("classes_", "class_count_", "n_features_in_", "feature_names_in_", *self._solved_attributes)
+        return {name: self.__dict__[name] for name in names if name in self.__dict__}
+
+    def _take_fitted_state(self, state: dict[str, Any]) -> Self:
+        """Become the model of such a state; without class sums it cannot be trained further."""
+        self.__dict__.update(state)
+        self._statistics, self._keeps_statistics, self._stale = None, False, False
+        self._lock = threading.RLock()
+        return self
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())

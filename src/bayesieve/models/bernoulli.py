@@ -29,12 +29,12 @@ __all__ = ["BernoulliModel", "SparseBernoulliNB"]
 class BernoulliModel(LinearRuleMixin, DecisionMixin, ProbabilityMixin, SparseClassifier):
     """What the models of yes/no features share: the data they take and how they score it."""
 
-    _solved_attributes: ClassVar[tuple[str, ...]] = (
-        *SparseClassifier._solved_attributes,
-        "class_log_prior_",
-        "support_log_prob_",
-        "support_log_absence_prob_",
-    )
+    _solved_attributes: ClassVar[dict[str, str]] = {
+        **SparseClassifier._solved_attributes,
+        "class_log_prior_": "C",
+        "support_log_prob_": "Ck",
+        "support_log_absence_prob_": "Ck",
+    }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SparseClassifier._parameter_constraints,

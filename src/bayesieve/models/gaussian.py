@@ -99,13 +99,13 @@ class SparseGaussianNB(DecisionMixin, ProbabilityMixin, SparseClassifier):
 
     _nested: ClassVar[bool] = True
 
-    _solved_attributes: ClassVar[tuple[str, ...]] = (
-        *SparseClassifier._solved_attributes,
-        "class_log_prior_",
-        "support_mean_",
-        "support_var_",
-        "epsilon_",
-    )
+    _solved_attributes: ClassVar[dict[str, str]] = {
+        **SparseClassifier._solved_attributes,
+        "class_log_prior_": "C",
+        "support_mean_": "Ck",
+        "support_var_": "Ck",
+        "epsilon_": "",
+    }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SparseClassifier._parameter_constraints,

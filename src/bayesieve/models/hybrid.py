@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -276,18 +276,18 @@ class HybridNB(_SelectorWithK, ProbabilityMixin, SparseClassifier):
     array([[0.93, 0.07]])
     """
 
-    _solved_attributes: ClassVar[tuple[str, ...]] = (
-        "class_log_prior_",
-        "regions_",
-        "region_weights_",
-        "intercept_",
-        "feature_log_prob_",
-        "n_iter_",
-        "support_",
-        "support_gains_",
-        "gap_",
-        "certified_",
-    )
+    _solved_attributes: ClassVar[dict[str, str]] = {
+        "class_log_prior_": "C",
+        "regions_": "R",
+        "region_weights_": "R",
+        "intercept_": "",
+        "feature_log_prob_": "Ck",
+        "n_iter_": "",
+        "support_": "k",
+        "support_gains_": "k",
+        "gap_": "R",
+        "certified_": "R",
+    }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "regions": [list, tuple, None],
@@ -471,6 +471,37 @@ class HybridNB(_SelectorWithK, ProbabilityMixin, SparseClassifier):
             "n_iter_": found.n_iter,
         }
 
+    # ------------------------------------------------------------------ the compact state
+
+    def _fitted_state(self) -> dict[str, Any]:
+        """As of every sparse classifier; ``support_`` are the columns with parameters, chosen or not, all together."""
+        state = super()._fitted_state()
+        columns = np.concatenate(self._columns_with_parameters())
+        order = np.argsort(columns)
+        log_prob = np.concatenate(self.feature_log_prob_, axis=1)[:, order]
+        return {**state, "support_": columns[order], "feature_log_prob_": log_prob}
+
+    def _take_fitted_state(self, state: dict[str, Any]) -> Self:
+        super()._take_fitted_state(state)
+        places = [np.searchsorted(self.support_, columns) for columns in self._columns_with_parameters()]
+        tables = [np.ascontiguousarray(state["feature_log_prob_"][:, at]) for at in places]
+        self.feature_log_prob_ = tables[:1] * len(tables) if self.share_words else tables
+        if self.k is None:
+            del self.support_
+        return self
+
+    def _columns_with_parameters(self) -> list[IndexArray]:
+        """Columns of each region that ``feature_log_prob_`` speaks of: the chosen ones, or without k all."""
+        if "support_" not in self.__dict__:
+            return [np.arange(r.start, r.stop) if isinstance(r, slice) else r for r in self.regions_]
+        chosen = self.support_
+        return [
+            chosen[slice(*np.searchsorted(chosen, [r.start, r.stop]))]
+            if isinstance(r, slice)
+            else np.intersect1d(chosen, r, assume_unique=True)
+            for r in self.regions_
+        ]
+
     # ------------------------------------------------------------------ prediction
 
     def predict_joint_log_proba(self, X: Any) -> FloatArray:
@@ -492,16 +523,12 @@ class HybridNB(_SelectorWithK, ProbabilityMixin, SparseClassifier):
         return X  # the length of a row in a region counts words off the support too
 
     def _scores_on_support(self, X: Any) -> FloatArray:
-        supports = self._supports_by_region() if "support_" in self.__dict__ else None
-        columns = RegionColumns.of(self.n_features_in_, self.regions_, supports, shared=self.share_words)
+        free = self._columns_with_parameters()
+        columns = RegionColumns.of(self.n_features_in_, self.regions_, free, shared=self.share_words)
         evidence = region_evidence(X, columns, self._table(self.feature_log_prob_), self.normalize)
         intercepts = self.intercept_ if len(self.classes_) > 2 else np.concatenate([[0.0], self.intercept_])
         scores: FloatArray = np.einsum("r,jrc->jc", self.region_weights_, evidence) + intercepts
         return scores
-
-    def _supports_by_region(self) -> list[IndexArray]:
-        every = np.arange(self.n_features_in_)
-        return [np.intersect1d(self.support_, every[region], assume_unique=True) for region in self.regions_]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

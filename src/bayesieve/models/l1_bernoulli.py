@@ -97,12 +97,12 @@ class L1BernoulliNB(BernoulliModel):
     (array([0]), array([1.]), array(['yes', 'no'], dtype='<U3'))
     """
 
-    _solved_attributes: ClassVar[tuple[str, ...]] = (
-        *BernoulliModel._solved_attributes,
-        "lam_",
-        "lambda_max_",
-        "merge_points_",
-    )
+    _solved_attributes: ClassVar[dict[str, str]] = {
+        **BernoulliModel._solved_attributes,
+        "lam_": "",
+        "lambda_max_": "",
+        "merge_points_": "k",
+    }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BernoulliModel._parameter_constraints,

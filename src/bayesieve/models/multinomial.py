@@ -138,16 +138,18 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
     array(['a'], dtype='<U1')
     """
 
-    _solved_attributes: ClassVar[tuple[str, ...]] = (
-        *SparseClassifier._solved_attributes,
-        "class_log_prior_",
-        "support_log_prob_",
-        "upper_bound_",
-        "pooled_objective_",
-        "gap_",
-        "certified_",
-        "n_nodes_",
-    )
+    _solved_attributes: ClassVar[dict[str, str]] = {
+        **SparseClassifier._solved_attributes,
+        "class_log_prior_": "C",
+        "support_log_prob_": "Ck",
+        "upper_bound_": "",
+        "pooled_objective_": "",
+        "gap_": "",
+        "certified_": "",
+        "n_nodes_": "",
+        "_log_share": "",
+        "_log_totals": "C",
+    }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SparseClassifier._parameter_constraints,

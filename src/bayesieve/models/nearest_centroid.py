@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 
 from bayesieve._typing import AnyArray, FloatArray, IndexArray, K
-from bayesieve.models.base import SparseClassifier, statistics_add
+from bayesieve.models.base import SparseClassifier, in_c_order, statistics_add
 from bayesieve.models.linear import DecisionMixin, LinearRuleMixin
 from bayesieve.solvers.centers import l1_center_gains, l1_center_objective, l2_center_gains, l2_center_objective
 from bayesieve.solvers.top_k import nested_supports
@@ -97,12 +97,12 @@ class SparseNearestCentroid(LinearRuleMixin, DecisionMixin, SparseClassifier):
 
     _nested: ClassVar[bool] = True
 
-    _solved_attributes: ClassVar[tuple[str, ...]] = (
-        *SparseClassifier._solved_attributes,
-        "class_prior_",
-        "support_centers_",
-        "support_deviation_",
-    )
+    _solved_attributes: ClassVar[dict[str, str]] = {
+        **SparseClassifier._solved_attributes,
+        "class_prior_": "C",
+        "support_centers_": "Ck",
+        "support_deviation_": "k",
+    }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SparseClassifier._parameter_constraints,
@@ -189,16 +189,15 @@ class SparseNearestCentroid(LinearRuleMixin, DecisionMixin, SparseClassifier):
         centers = found.medians[:, support]
         self.classes_, self.class_count_ = classes, counts
         self._statistics, self._keeps_statistics, self._stale = None, False, False
-        self.__dict__.update(
-            self._state(
-                support,
-                gains,
-                _where_seen(seen, centers, found.pooled_median[support]),
-                counts,
-                partial(_scatter, X[:, support], codes, weights, centers),
-                l1_center_objective(found.dispersions, found.pooled_dispersion, support),
-            )
+        state = self._state(
+            support,
+            gains,
+            _where_seen(seen, centers, found.pooled_median[support]),
+            counts,
+            partial(_scatter, X[:, support], codes, weights, centers),
+            l1_center_objective(found.dispersions, found.pooled_dispersion, support),
         )
+        self.__dict__.update(in_c_order(state))
 
     # ------------------------------------------------------------------ both
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
-from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -24,8 +23,8 @@ __all__ = ["RegionClassifier", "RegionVectorizer"]
 class RegionVectorizer(TransformerMixin, BaseEstimator):
     """Vectorise several text columns into one sparse matrix, one region of columns per text column.
 
-    A thin layer over scikit-learn's ``ColumnTransformer`` and ``CountVectorizer``: each text column has a vocabulary
-    of its own (or all share one), and :attr:`regions_` says where it stands in the matrix. Fit it first and pass the
+    A thin layer over scikit-learn's ``CountVectorizer``: each text column has a vocabulary of its own (or all share
+    one), and :attr:`regions_` says where it stands in the matrix. Fit it first and pass the
     regions on, ``HybridNB(vectorizer.regions_)``. Where both must be trained together, as in cross-validation, where
     each fold has its own vocabulary, use :class:`RegionClassifier`: a plain pipeline has no way to hand the regions
     over.
@@ -69,7 +68,6 @@ class RegionVectorizer(TransformerMixin, BaseEstimator):
     columns_: list[Any]
     regions_: list[slice]
     vectorizers_: list[Any]
-    _transformer: ColumnTransformer
 
     def __init__(
         self, columns: Sequence[str | int] | None = None, *, vectorizer: Any = None, shared_vocabulary: bool = False
@@ -117,19 +115,13 @@ class RegionVectorizer(TransformerMixin, BaseEstimator):
             raise ValueError(msg)
         texts = _texts(X, columns)
         if self.shared_vocabulary:
-            fitted = self._common_vectorizer().fit(texts.ravel(order="F"))
-            steps = [FrozenEstimator(fitted)] * len(columns)
+            vectorizers = [self._common_vectorizer().fit(texts.ravel(order="F"))] * len(columns)
+            parts = [vectorizer.transform(column) for vectorizer, column in zip(vectorizers, texts.T, strict=True)]
         else:
-            steps = [self._vectorizer_of(column) for column in columns]
-        transformer = ColumnTransformer([(f"region{i}", step, i) for i, step in enumerate(steps)], sparse_threshold=1.0)
-        counts = transformer.fit_transform(texts)
-        self.columns_, self._transformer = columns, transformer
-        self.vectorizers_ = [
-            fitted if self.shared_vocabulary else transformer.named_transformers_[f"region{i}"]
-            for i in range(len(columns))
-        ]
-        self.regions_ = [transformer.output_indices_[f"region{i}"] for i in range(len(columns))]
-        return sp.csr_matrix(counts)
+            vectorizers = [self._vectorizer_of(column) for column in columns]
+            parts = [vectorizer.fit_transform(column) for vectorizer, column in zip(vectorizers, texts.T, strict=True)]
+        self._take(columns, vectorizers, [part.shape[1] for part in parts])
+        return sp.csr_matrix(sp.hstack(parts, format="csr"))
 
     def transform(self, X: Any) -> Any:
         """Count the words of the vocabularies.
@@ -145,7 +137,9 @@ class RegionVectorizer(TransformerMixin, BaseEstimator):
             Counts.
         """
         check_is_fitted(self)
-        return sp.csr_matrix(self._transformer.transform(_texts(X, self.columns_)))
+        texts = _texts(X, self.columns_).T
+        parts = [vectorizer.transform(column) for vectorizer, column in zip(self.vectorizers_, texts, strict=True)]
+        return sp.csr_matrix(sp.hstack(parts, format="csr"))
 
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:  # noqa: ARG002 - as in scikit-learn
         """Names of the columns of the matrix: ``"subject__word"``.
@@ -165,6 +159,20 @@ class RegionVectorizer(TransformerMixin, BaseEstimator):
         words = [f"{column}__{word}" for column, vectorizer in parts for word in vectorizer.get_feature_names_out()]
         return np.array(words, dtype=object)
 
+    @classmethod
+    def _of_fitted(cls, columns: list[Any], vectorizers: list[Any], shared_vocabulary: bool) -> Self:
+        """Put together what was fitted before: a vectorizer for each column, or one for all."""
+        vectorizer = vectorizers[0] if shared_vocabulary else dict(zip(columns, vectorizers, strict=True))
+        fitted = cls(columns, vectorizer=vectorizer, shared_vocabulary=shared_vocabulary)
+        every = vectorizers * (len(columns) if shared_vocabulary else 1)
+        fitted._take(columns, every, [len(one.get_feature_names_out()) for one in every])
+        return fitted
+
+    def _take(self, columns: list[Any], vectorizers: list[Any], sizes: list[int]) -> None:
+        self.columns_, self.vectorizers_ = columns, vectorizers
+        ends = np.cumsum([0, *sizes]).tolist()
+        self.regions_ = [slice(start, stop) for start, stop in pairwise(ends)]
+
     def _vectorizer_of(self, column: Any) -> Any:
         if self.vectorizer is None:
             return CountVectorizer()
@@ -182,7 +190,7 @@ class RegionVectorizer(TransformerMixin, BaseEstimator):
         return CountVectorizer() if self.vectorizer is None else clone(self.vectorizer)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_transformer")
+        return hasattr(self, "regions_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
