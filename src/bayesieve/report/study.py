@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 from bayesieve._typing import AnyArray, FloatArray, IndexArray, K
 from bayesieve.models.base import SparseClassifier, resolve_k
 from bayesieve.models.hybrid import HybridNB
-from bayesieve.report.families import FAMILIES, choose_family
+from bayesieve.report.families import FAMILIES, choose_family, feature_weights
 from bayesieve.report.rows import Features, Progress, Rows, count_rows, kind_of, learn_features
 from bayesieve.selection.cv import SparsityCV
 from bayesieve.selection.path import sparsity_path
@@ -48,6 +48,8 @@ class PathPoint:
         How much another choice could add at most; None where the choice is exact.
     features : list of str
         Their names by falling gain, the first ones.
+    speaks_for : list of str
+        The label each of them speaks for most.
     cv_mean, cv_std : float or None
         Accuracy on the held-out folds.
     test_accuracy : float or None
@@ -58,6 +60,7 @@ class PathPoint:
     gain: float
     gap: float | None
     features: list[str]
+    speaks_for: list[str]
     cv_mean: float | None
     cv_std: float | None
     test_accuracy: float | None
@@ -330,7 +333,8 @@ class _Job:
         points = []
         for place, size in enumerate(path.ks.tolist()):
             model = path.estimator_at(size)
-            strongest = model.support_[np.argsort(-model.support_gains_, kind="stable")[:_NAMES]]
+            strongest = np.argsort(-model.support_gains_, kind="stable")[:_NAMES]
+            sides = np.argmax(feature_weights(model)[:, strongest], axis=0)
             gap = np.sum(getattr(model, "gap_", np.nan))
             mean, std = scores.get(size, (None, None))
             points.append(
@@ -338,7 +342,8 @@ class _Job:
                     k=size,
                     gain=float(path.gain[place]),
                     gap=None if np.isnan(gap) else float(gap),
-                    features=[str(name) for name in self.features.names[strongest]],
+                    features=[str(name) for name in self.features.names[model.support_[strongest]]],
+                    speaks_for=[str(label) for label in model.classes_[sides]],
                     cv_mean=mean,
                     cv_std=std,
                     test_accuracy=None if path.score is None else float(path.score[place]),

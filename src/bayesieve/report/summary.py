@@ -15,7 +15,7 @@ from bayesieve.metrics.coverage import coverage_accuracy_area, coverage_accuracy
 from bayesieve.report.certificate import certificate
 from bayesieve.report.examples import examples
 from bayesieve.report.families import FAMILIES, feature_weights
-from bayesieve.report.study import Evaluation, Study
+from bayesieve.report.study import Evaluation, PathPoint, Study
 
 __all__ = ["summarise"]
 
@@ -95,10 +95,12 @@ def summarise(
                     "gain": point.gain,
                     "gap": point.gap,
                     "features": point.features,
+                    "speaks_for": point.speaks_for,
                 }
                 for point in study.path
             ]
             or None,
+            "enough": _enough(study.path),
             "confusion": _confusion(seen, model.classes_),
             "coverage": _coverage(seen, model.classes_),
             "examples": examples(study),
@@ -197,6 +199,19 @@ def _log_loss(seen: Evaluation, classes: AnyArray) -> float | None:
         return None
     proba = seen.proba[known, np.searchsorted(classes, seen.truth[known])]
     return float(-np.log(np.clip(proba, 1e-16, 1.0)).mean())
+
+
+def _enough(path: list[PathPoint]) -> list[dict[str, Any]]:
+    """Fewest features within 2, 1 and 0.5 points of the best accuracy, and at it: on held-out folds, else test rows."""
+    scores = {point.k: point.test_accuracy if point.cv_mean is None else point.cv_mean for point in path}
+    known = {k: score for k, score in scores.items() if score is not None}
+    if not known:
+        return []
+    best = max(known.values())
+    fewest = {}
+    for loss in (0.0, 0.005, 0.01, 0.02):  # of equal k the smallest loss stays
+        fewest.setdefault(min(k for k, score in known.items() if score >= best - loss - 1e-12), loss)
+    return [{"k": k, "loss": fewest[k], "accuracy": known[k]} for k in sorted(fewest)]
 
 
 def _confusion(seen: Evaluation, classes: AnyArray) -> dict[str, Any]:
