@@ -12,7 +12,7 @@ from typing import Any
 from bayesieve.cli import demo, fit, inspect, path, predict, report, silence_stdout
 from bayesieve.cli.console import warn
 from bayesieve.cli.declare import spoken_by_typer
-from bayesieve.cli.errors import Problem
+from bayesieve.cli.errors import CommandError
 from bayesieve.cli.options import Debug
 
 __all__ = ["build_app"]
@@ -36,14 +36,7 @@ EXAMPLES = """**Examples**
     bayesieve inspect model.json
 """
 
-COMMANDS = {
-    "fit": fit.fit,
-    "predict": predict.predict,
-    "path": path.path,
-    "inspect": inspect.inspect,
-    "report": report.report,
-    "demo": demo.demo,
-}
+COMMANDS = (fit, predict, path, inspect, report, demo)
 
 
 def build_app() -> Any:
@@ -76,14 +69,16 @@ def build_app() -> Any:
 
     @app.callback()
     def bayesieve(
-        version: bool = typer.Option(  # noqa: ARG001 - its callback speaks
+        version: bool = typer.Option(
             False, "--version", help="Print the version.", callback=tell_version, is_eager=True
         ),
     ) -> None:
         pass
 
-    for name, command in COMMANDS.items():
-        app.command(name, epilog=getattr(command, "examples", None))(spoken_by_typer(guarded(command), debug=Debug))
+    for module in COMMANDS:
+        name = module.__name__.rpartition(".")[2]
+        command = guarded(getattr(module, name))
+        app.command(name, epilog=module.EXAMPLES)(spoken_by_typer(command, debug=Debug))
     return app
 
 
@@ -119,7 +114,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             if debug or isinstance(error, typer.Exit):
                 raise
             warn("error", told(error))
-            raise typer.Exit(error.exit_code if isinstance(error, Problem) else 1) from None
+            raise typer.Exit(error.exit_code if isinstance(error, CommandError) else 1) from None
 
     return guard
 
@@ -137,7 +132,7 @@ def told(error: Exception) -> str:
     str
         Its message; for errors that nobody foresaw also their kind, and how to see more.
     """
-    if isinstance(error, Problem):
+    if isinstance(error, CommandError):
         return str(error)
     if isinstance(error, MemoryError):
         return "There is not enough memory for this data. Fewer rows, or fewer columns, would fit."
@@ -153,7 +148,7 @@ def _spoken_warnings(debug: bool) -> Iterator[None]:
     """Say warnings for the person in one line, once each, and keep those for programmers quiet."""
     said: set[str] = set()
 
-    def speak(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    def speak(message: Warning | str, *_: Any, **__: Any) -> None:
         text = str(message)
         if text not in said:
             said.add(text)
@@ -166,5 +161,3 @@ def _spoken_warnings(debug: bool) -> Iterator[None]:
         if not debug:
             warnings.showwarning = speak
         yield
-
-

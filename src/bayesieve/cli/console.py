@@ -63,7 +63,7 @@ def show(*what: RenderableType) -> None:
 
     console = Console(highlight=False)
     for thing in what:
-        console.print(thing, markup=False)
+        console.print(thing, markup=False, soft_wrap=bool(getattr(thing, "no_wrap", False)))
 
 
 def whole_line(text: str) -> RenderableType:
@@ -81,7 +81,7 @@ def whole_line(text: str) -> RenderableType:
     """
     from rich.text import Text
 
-    return Text(printable(text), no_wrap=True, overflow="ignore")
+    return Text(printable(text), no_wrap=True)
 
 
 def print_json(value: Any) -> None:
@@ -160,7 +160,14 @@ def progress_bar() -> Iterator[Progress | None]:
     if not console.is_terminal:
         yield None
         return
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     columns = (
         TextColumn("{task.description}", markup=False),

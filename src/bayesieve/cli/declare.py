@@ -86,9 +86,10 @@ def spoken_by_typer(command: Callable[..., None], **more: Any) -> Callable[..., 
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_translated(annotation))
         for name, annotation in more.items()
     ]
-    spoken.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    spoken.__annotations__ = {p.name: p.annotation for p in parameters}
-    del spoken.__wrapped__  # type: ignore[attr-defined]
+    twin: Any = spoken
+    twin.__signature__ = inspect.Signature(parameters)
+    twin.__annotations__ = {p.name: p.annotation for p in parameters}
+    del twin.__wrapped__
     return spoken
 
 

@@ -20,6 +20,13 @@ Folder = Annotated[
     Path, Option("--out -o", "The folder for the data, the model and the report.", metavar="FOLDER", panel=o.OUTPUT)
 ]
 
+EXAMPLES = """**Examples**
+
+    bayesieve demo
+
+    bayesieve demo --out /tmp/demo
+"""
+
 
 def demo(out: Folder = Path("bayesieve-demo"), json: o.Json = False) -> None:
     """Learn, in a minute, which words tell scikit-learn's documentation from SciPy's."""

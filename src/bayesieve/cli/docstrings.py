@@ -16,7 +16,7 @@ __all__ = ["docstrings", "giveaways", "two_libraries"]
 def two_libraries() -> tuple[list[str], list[str]]:
     """Collect the docstrings of scikit-learn and SciPy, without the words that give the answer away.
 
-    Taken out are the names of their modules, and whatever has a digit or an underscore in it: that is code.
+    Taken out are the names of their modules, and numbers, which may be those of versions.
 
     Returns
     -------
@@ -28,7 +28,7 @@ def two_libraries() -> tuple[list[str], list[str]]:
 
     texts, labels = [], []
     names = "|".join(giveaways(scipy, sklearn))
-    pattern = re.compile(rf"\b(?:{names}|\w*[\d_]\w*)\b", re.IGNORECASE)
+    pattern = re.compile(rf"\b(?:{names}|\d\w*)\b", re.IGNORECASE)
     for package in (scipy, sklearn):
         for text in docstrings(package):
             texts.append(pattern.sub(" ", text))

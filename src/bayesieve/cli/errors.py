@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = ["DataError", "Problem", "UsageError", "listed", "unknown_column"]
+__all__ = ["DataError", "CommandError", "UsageError", "listed", "unknown_column"]
 
 
-class Problem(Exception):
+class CommandError(Exception):
     """Something that stops a command; its message is one line for the person who typed it."""
 
     exit_code = 1
 
 
-class DataError(Problem):
+class DataError(CommandError):
     """The data, a file or the machine is in the way: exit code 1."""
 
 
-class UsageError(Problem):
+class UsageError(CommandError):
     """The command has to be written differently: exit code 2."""
 
     exit_code = 2

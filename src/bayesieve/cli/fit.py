@@ -18,12 +18,22 @@ from bayesieve.cli.writing import check_writable, replaced_whole
 __all__ = ["fit", "study_options"]
 
 Out = Annotated[
-    Path | None, Option("--out -o", "Where to write the model.", metavar="MODEL.JSON", panel=o.OUTPUT, default="nowhere")
+    Path | None,
+    Option("--out -o", "Where to write the model.", metavar="MODEL.JSON", panel=o.OUTPUT, default="nowhere"),
 ]
 Report = Annotated[
     Path | None,
     Option("--report", "Where to write a report: .html or .md.", metavar="FILE", panel=o.OUTPUT, default="nowhere"),
 ]
+
+EXAMPLES = """**Examples**
+
+    bayesieve fit reviews.csv --target label --text review --out model.json --report report.html
+
+    bayesieve fit genes.parquet --target tissue --k 20 --out genes.json
+
+    bayesieve fit mails.jsonl -t spam --text subject --text body --model hybrid --k all -o spam.json
+"""
 
 
 def fit(
@@ -42,7 +52,7 @@ def fit(
     seed: o.Seed = 0,
     out: Out = None,
     report: Report = None,
-    format: o.Format = None,  # noqa: A002 - the name of the option
+    format: o.Format = None,
     encoding: o.Encoding = "utf-8",
     json: o.Json = False,
 ) -> None:
@@ -67,16 +77,6 @@ def fit(
         show(*study_shown(summary, out, report))
 
 
-fit.examples = """**Examples**
-
-    bayesieve fit reviews.csv --target label --text review --out model.json --report report.html
-
-    bayesieve fit genes.parquet --target tissue --k 20 --out genes.json
-
-    bayesieve fit mails.jsonl -t spam --text subject --text body --model hybrid --k all -o spam.json
-"""  # type: ignore[attr-defined]
-
-
 def check_outputs(data: Path, out: Path | None, report: Path | None) -> None:
     """Find out before training whether everything can be written, and that nothing overwrites the data.
 
@@ -96,9 +96,7 @@ def check_outputs(data: Path, out: Path | None, report: Path | None) -> None:
             raise UsageError("--out and --report name the same file.")
 
 
-def study_options(
-    model: str | None, k: str, cv: int, rule: str, alpha: float | None, seed: int
-) -> dict[str, Any]:
+def study_options(model: str | None, k: str, cv: int, rule: str, alpha: float | None, seed: int) -> dict[str, Any]:
     """Turn options into arguments of :func:`bayesieve.report.run_study`.
 
     Parameters
@@ -120,7 +118,9 @@ def study_options(
         raise UsageError(f"--seed {seed}: must be between 0 and 4294967295.")
     if alpha is not None:
         if model in ("gaussian", "l1", "l2"):
-            raise UsageError(f"--alpha smooths bernoulli, multinomial and hybrid; --model {model} has no such parameter.")
+            raise UsageError(
+                f"--alpha smooths bernoulli, multinomial and hybrid; --model {model} has no such parameter."
+            )
         if not 0 <= alpha < float("inf"):
             raise UsageError(f"--alpha {alpha:g}: must be 0 or more.")
     return {

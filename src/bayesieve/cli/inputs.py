@@ -36,9 +36,7 @@ class Inputs:
     reason: str = ""
 
 
-def choose_inputs(
-    frame: pl.DataFrame, target: str, text: list[str], features: list[str], source: str
-) -> Inputs:
+def choose_inputs(frame: pl.DataFrame, target: str, text: list[str], features: list[str], source: str) -> Inputs:
     """Decide what to learn from.
 
     Parameters
@@ -89,11 +87,13 @@ def choose_inputs(
         rest = f"; not used: {listed(n for n in others if n != chosen)}" if len(others) > 1 else ""
         return Inputs("text", [chosen], f"{chosen!r} is the only column of texts{rest}")
     if numeric and not strings:
-        rest = [name for name in others if name not in numeric]
-        unused = f"; not used, being neither: {listed(rest)}" if rest else ""
+        neither = [name for name in others if name not in numeric]
+        unused = f"; not used, being neither: {listed(neither)}" if neither else ""
         return Inputs("table", numeric, f"all {counted(len(numeric), 'column')} of numbers{unused}")
     if not strings and not numeric:
-        raise UsageError(f"{source}: beside the target {target!r} there is no column of texts or numbers to learn from.")
+        raise UsageError(
+            f"{source}: beside the target {target!r} there is no column of texts or numbers to learn from."
+        )
     raise UsageError(
         f"{source}: say what to learn from: --text COL (strings: {listed(strings)}) or --features A,B "
         f"(numbers: {listed(numeric) or 'none'})."
@@ -174,8 +174,8 @@ def numbers(frame: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
         name, count = next(iter(nulls.items()))
         more = f", and so do {counted(len(nulls) - 1, 'other feature')}" if len(nulls) > 1 else ""
         raise DataError(
-            f"Feature {name!r} has no value in {counted(count, 'row')}{more}. Fill the gaps, remove those rows, or leave "
-            "the column out with --features."
+            f"Feature {name!r} has no value in {counted(count, 'row')}{more}. Fill the gaps, remove those rows, or "
+            "leave the column out with --features."
         )
     values = table.to_numpy()
     bad = np.flatnonzero(~np.isfinite(values).all(axis=0))
@@ -236,5 +236,3 @@ def _reads_like_prose(column: pl.Series) -> bool:
         return False
     words = sample.str.count_matches(r"\S+").mean()
     return bool(isinstance(words, float) and words >= 3 and sample.n_unique() > sample.len() / 2)
-
-

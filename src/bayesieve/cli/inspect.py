@@ -15,6 +15,13 @@ __all__ = ["inspect"]
 
 Top = Annotated[int, Option("--top", "How many features to list.", metavar="N", panel=o.OUTPUT)]
 
+EXAMPLES = """**Examples**
+
+    bayesieve inspect model.json --top 50
+
+    bayesieve inspect model.json --json | jq .model.features[0]
+"""
+
 
 def inspect(model: o.Saved, top: Top = 20, json: o.Json = False) -> None:
     """Show the features of a model, their weights, the certificate and the facts of its training."""
@@ -45,11 +52,3 @@ def inspect(model: o.Saved, top: Top = 20, json: o.Json = False) -> None:
         f"Weight: {kind['weight_is']}.",
         f"The choice. {summary['certificate']['statement']}",
     )
-
-
-inspect.examples = """**Examples**
-
-    bayesieve inspect model.json --top 50
-
-    bayesieve inspect model.json --json | jq .model.features[0]
-"""  # type: ignore[attr-defined]

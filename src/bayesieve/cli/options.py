@@ -44,9 +44,7 @@ Format = Annotated[
     str | None,
     Option("--format", "csv, tsv, jsonl, parquet or svmlight.", panel=INPUT, metavar="NAME", default="from the ending"),
 ]
-Encoding = Annotated[
-    str, Option("--encoding", "Of CSV, TSV and JSON lines.", panel=INPUT, metavar="NAME")
-]
+Encoding = Annotated[str, Option("--encoding", "Of CSV, TSV and JSON lines.", panel=INPUT, metavar="NAME")]
 Model = Annotated[
     str | None,
     Option(
@@ -93,7 +91,9 @@ Test = Annotated[
     Path | None, Option("--test", "A file of rows to measure the accuracy on instead.", metavar="DATA", panel=INPUT)
 ]
 Seed = Annotated[int, Option("--seed", "Of the choice of test rows and folds.", metavar="N", panel=TRAINING)]
-Json = Annotated[bool, Option("--json", "Print the result as JSON, and nothing else, to standard output.", panel=OUTPUT)]
+Json = Annotated[
+    bool, Option("--json", "Print the result as JSON, and nothing else, to standard output.", panel=OUTPUT)
+]
 Debug = Annotated[bool, Option("--debug", "Show the whole traceback of an error.", panel=OUTPUT)]
 
 

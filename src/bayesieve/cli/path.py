@@ -34,6 +34,13 @@ Plot = Annotated[
     Option("--plot", "Where to draw the curve: .svg, .png or .pdf.", metavar="FILE", panel=o.OUTPUT, default="nowhere"),
 ]
 
+EXAMPLES = """**Examples**
+
+    bayesieve path reviews.csv --target label --text review --plot path.svg
+
+    bayesieve path genes.parquet --target tissue --ks 1,2,5,10,20,50 --json
+"""
+
 
 def path(
     data: o.Data,
@@ -48,7 +55,7 @@ def path(
     test: o.Test = None,
     seed: o.Seed = 0,
     plot: Plot = None,
-    format: o.Format = None,  # noqa: A002 - the name of the option
+    format: o.Format = None,
     encoding: o.Encoding = "utf-8",
     json: o.Json = False,
 ) -> None:
@@ -58,7 +65,7 @@ def path(
         raise UsageError(f"--plot {plot}: the ending says what to draw: {', '.join(ENDINGS)}.")
     settings = study_options(model, "auto", 5, "1se", alpha, seed)
     grid = "auto" if ks is None else [o.parse_k(part.strip()) for part in ks.split(",") if part.strip()]
-    if not grid or "auto" in grid and ks is not None:
+    if not grid or ("auto" in grid and ks is not None):
         raise UsageError(f"--ks {ks}: name numbers of features, such as 1,10,100.")
     low_high = o.parse_ngrams(ngrams)
     choices = Choices(
@@ -77,14 +84,6 @@ def path(
         print_json({"model": family, "path": points, "plot": plot and str(plot)})
     else:
         show(path_table(points))
-
-
-path.examples = """**Examples**
-
-    bayesieve path reviews.csv --target label --text review --plot path.svg
-
-    bayesieve path genes.parquet --target tissue --ks 1,2,5,10,20,50 --json
-"""  # type: ignore[attr-defined]
 
 
 def computed(material: Any, settings: dict[str, Any], words: dict[str, Any] | None, grid: Any) -> tuple[Any, str]:

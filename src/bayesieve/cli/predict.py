@@ -38,13 +38,20 @@ Out = Annotated[
 ]
 Proba = Annotated[bool, Option("--proba", "Also the probability of each label.", panel=o.OUTPUT)]
 
+EXAMPLES = """**Examples**
+
+    bayesieve predict model.json new.csv --out predictions.parquet --proba
+
+    cat new.jsonl | bayesieve predict model.json - --format jsonl > predictions.csv
+"""
+
 
 def predict(
     model: o.Saved,
     data: o.Data,
     out: Out = None,
     proba: Proba = False,
-    format: o.Format = None,  # noqa: A002 - the name of the option
+    format: o.Format = None,
     encoding: o.Encoding = "utf-8",
     json: o.Json = False,
 ) -> None:
@@ -80,14 +87,6 @@ def predict(
         print_json(answer)
     elif out is None:
         print_csv(table)
-
-
-predict.examples = """**Examples**
-
-    bayesieve predict model.json new.csv --out predictions.parquet --proba
-
-    cat new.jsonl | bayesieve predict model.json - --format jsonl > predictions.csv
-"""  # type: ignore[attr-defined]
 
 
 def rows_to_predict(source: Source, saved: Any, encoding: str) -> tuple[Any, AnyArray | None]:

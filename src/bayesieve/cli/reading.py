@@ -67,9 +67,9 @@ def file_format(path: Path, given: str | None = None) -> str:
     for name, endings in FORMATS.items():
         if suffixes and suffixes[-1] in endings:
             return name
-    endings = ", ".join(ending for group in FORMATS.values() for ending in group)
+    known = ", ".join(ending for group in FORMATS.values() for ending in group)
     what = "standard input has no name to tell its format" if str(path) == "-" else f"{path}: the name does not tell"
-    raise UsageError(f"{what}; say --format {'|'.join(FORMATS)}, or use one of the endings {endings} (.gz may follow).")
+    raise UsageError(f"{what}; say --format {'|'.join(FORMATS)}, or use one of the endings {known} (.gz may follow).")
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +185,9 @@ def read_svmlight(
     if n_features is not None:
         beyond = X.shape[1] - n_features
         if beyond > 0:
-            say(f"{name} has features up to number {X.shape[1]:,}; the model knows {n_features:,} and ignores the rest.")
+            say(
+                f"{name} has features up to number {X.shape[1]:,}; the model knows {n_features:,} and ignores the rest."
+            )
             X = X[:, :n_features]
         X.resize(X.shape[0], n_features)
     if not X.shape[1]:
@@ -224,7 +226,7 @@ def _as_utf8(name: str, content: bytes, encoding: str) -> bytes:
             decoder.decode(content[start : start + step], final=start + step >= len(content))
     except LookupError:
         raise UsageError(f"--encoding {encoding}: this is no encoding of text; try utf-8 or latin-1.") from None
-    except (UnicodeError, ValueError, AttributeError) as error:
+    except (UnicodeError, ValueError, AttributeError):
         if codec == "utf-8":
             error = _first_bad_byte(content)
         at = getattr(error, "start", 0)
@@ -320,7 +322,7 @@ def _look_for_bad_json_line(name: str, content: bytes) -> None:
         except (ValueError, RecursionError) as error:
             raise DataError(f"{name}, line {number}: not JSON ({_one_line(error)}). Each line is one object.") from None
         if not isinstance(value, dict):
-            raise DataError(f"{name}, line {number}: each line must be an object like {{\"text\": ..., \"label\": ...}}.")
+            raise DataError(f'{name}, line {number}: each line must be an object like {{"text": ..., "label": ...}}.')
 
 
 def _polars_errors() -> tuple[type[BaseException], ...]:

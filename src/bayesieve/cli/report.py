@@ -26,6 +26,13 @@ Out = Annotated[
     ),
 ]
 
+EXAMPLES = """**Examples**
+
+    bayesieve report model.json --out report.html
+
+    bayesieve report model.json --out report.md
+"""
+
 
 def report(model: o.Saved, out: Out = None, json: o.Json = False) -> None:
     """Write the report of a model again, from the facts that its file keeps."""
@@ -41,11 +48,3 @@ def report(model: o.Saved, out: Out = None, json: o.Json = False) -> None:
     with replaced_whole(out) as file:
         file.write_text(render(summary, out), encoding="utf-8")
     say(f"Report: {out}")
-
-
-report.examples = """**Examples**
-
-    bayesieve report model.json --out report.html
-
-    bayesieve report model.json --out report.md
-"""  # type: ignore[attr-defined]

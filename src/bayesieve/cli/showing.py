@@ -10,6 +10,7 @@ from bayesieve.cli.console import counted, printable, whole_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.table import Table
 
 __all__ = ["feature_table", "path_table", "study_shown"]
 
@@ -56,12 +57,10 @@ def _facts(summary: dict[str, Any]) -> RenderableType:
     return grid
 
 
-def _fact_rows(
-    data: dict[str, Any], model: dict[str, Any], scores: dict[str, Any]
-) -> Iterator[tuple[str, str, str]]:
+def _fact_rows(data: dict[str, Any], model: dict[str, Any], scores: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     held = f", {data['test_rows']:,} held out" if data["test_rows"] else ""
     yield "rows", f"{data['rows']:,}", f"{data['train_rows']:,} to learn from{held}"
-    yield "model", model["family"], f"({model['reason']})"
+    yield "model", model["family"], "" if model["reason"] == "given" else f"because {model['reason']}"
     yield "features", f"{model['features_total']:,}", f"of {data['features']:,}; chosen by: {model['chosen_by']}"
     where = "rows held out" if scores["rows"] == "test" else "cross-validation"
     yield "accuracy", percent(scores["accuracy"]), f"with {counted(model['features_total'], 'feature')} ({where})"
@@ -112,7 +111,7 @@ def _files(out: Path | None, report: Path | None) -> Iterator[RenderableType]:
         yield whole_line(f"Report: {report}")
 
 
-def feature_table(summary: dict[str, Any], n_shown: int) -> RenderableType:
+def feature_table(summary: dict[str, Any], n_shown: int) -> Table:
     """Show features, gains and weights.
 
     Parameters
@@ -136,7 +135,7 @@ def feature_table(summary: dict[str, Any], n_shown: int) -> RenderableType:
     return table
 
 
-def path_table(points: list[dict[str, Any]]) -> RenderableType:
+def path_table(points: list[dict[str, Any]]) -> Table:
     """Show the models of rising k.
 
     Parameters
@@ -156,7 +155,7 @@ def path_table(points: list[dict[str, Any]]) -> RenderableType:
     return table
 
 
-def plain_table(*columns: str, left: tuple[str, ...]) -> Any:
+def plain_table(*columns: str, left: tuple[str, ...]) -> Table:
     """Make a table without frames.
 
     Parameters

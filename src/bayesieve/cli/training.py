@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-
 from bayesieve._typing import AnyArray, IndexArray
 from bayesieve.cli.errors import DataError, UsageError, listed, unknown_column
 from bayesieve.cli.inputs import Inputs, choose_inputs, joined, numbers, texts
@@ -201,5 +200,3 @@ def taken(X: Any, rows: IndexArray) -> Any:
     if isinstance(X, dict):
         return {name: values[rows] for name, values in X.items()}
     return X[rows]
-
-
