@@ -226,12 +226,11 @@ def _as_utf8(name: str, content: bytes, encoding: str) -> bytes:
             decoder.decode(content[start : start + step], final=start + step >= len(content))
     except LookupError:
         raise UsageError(f"--encoding {encoding}: this is no encoding of text; try utf-8 or latin-1.") from None
-    except (UnicodeError, ValueError, AttributeError):
-        if codec == "utf-8":
-            error = _first_bad_byte(content)
-        at = getattr(error, "start", 0)
+    except UnicodeError as error:
+        cause = _first_bad_byte(content) if codec == "utf-8" else error
+        at = getattr(cause, "start", 0)
         line = content.count(b"\n", 0, at) + 1
-        byte = f" (byte 0x{content[at]:02x})" if isinstance(error, UnicodeDecodeError) else ""
+        byte = f" (byte 0x{content[at]:02x})" if isinstance(cause, UnicodeDecodeError) else ""
         hint = " If it was written on an older Windows or Excel, add --encoding cp1252." if codec == "utf-8" else ""
         raise DataError(f"{name}, line {line}: not {codec.upper()} text{byte}.{hint}") from None
     return content
