@@ -36,7 +36,7 @@ CLASSIFIERS: dict[str, type[SparseClassifier]] = {
 }
 
 _CERTIFICATE = ("objective_", "upper_bound_", "pooled_objective_", "gap_", "certified_", "n_nodes_")
-# Everything else must be finite: with a mean or a variance that is not, all predictions would be NaN.
+# What may be minus infinity; of the rest only the certificate, as a mean that is infinite would make predictions NaN.
 _LOGARITHMS = (
     "support_log_prob_",
     "support_log_absence_prob_",
@@ -45,7 +45,7 @@ _LOGARITHMS = (
     "_log_totals",
     "intercept_",
 )
-_MAY_BE_INFINITE = (*_LOGARITHMS, *_CERTIFICATE)
+_POSITIVE = ("support_var_", "support_deviation_")
 _TABLES = {"C": "classes", "k": "features", "Ck": "features", "R": "regions"}
 
 
@@ -83,11 +83,9 @@ def classifier_to_document(model: SparseClassifier, names: AnyArray | None) -> d
     """
     state = model._fitted_state()
     own_names = state.get("feature_names_in_")
-    columns = state["support_"]
-    if names is None and own_names is None:
-        chosen = [f"x{i}" for i in columns.tolist()]
-    else:
-        chosen = (own_names if names is None else names)[columns].tolist()
+    columns: AnyArray = state["support_"]
+    known: AnyArray | None = own_names if names is None else names
+    chosen = [f"x{i}" for i in columns.tolist()] if known is None else known[columns].tolist()
     label_type, labels = _labels_to_document(state["classes_"])
     counts = state["class_count_"].tolist()
     sections: dict[str, Any] = {
@@ -329,8 +327,13 @@ def _numbers(values: Any, name: str, shape: tuple[int, ...]) -> FloatArray:
         if any(isinstance(value, bool) or not isinstance(value, int | float) for value in numbers):
             _refuse(f"{_key(name)} must be numbers, not {row!r:.50}")
         found[position] = numbers
-    if name not in _MAY_BE_INFINITE and not np.isfinite(found).all():
+    if name in _LOGARITHMS:
+        if np.isposinf(found).any():
+            _refuse(f"{_key(name)} must be below infinity")
+    elif name not in _CERTIFICATE and not np.isfinite(found).all():
         _refuse(f"{_key(name)} must be finite")
+    if name in _POSITIVE and not (found > 0).all():
+        _refuse(f"{_key(name)} must be > 0")
     return found.reshape(shape)
 
 

@@ -14,11 +14,11 @@ from sklearn.pipeline import Pipeline
 import bayesieve
 from bayesieve.models.hybrid import HybridNB
 from bayesieve.persistence.classifiers import classifier_from_document, classifier_to_document
+from bayesieve.persistence.documents import FORMAT, VERSION, checksum, parse, render, without_duplicates
 from bayesieve.persistence.errors import ModelFileError
 from bayesieve.persistence.files import read_bytes, write_atomically
 from bayesieve.persistence.schema import check_document
 from bayesieve.persistence.shrinking import restricted, shrunk, taken_apart
-from bayesieve.persistence.text import FORMAT, VERSION, checksum, parse, render
 from bayesieve.persistence.vectorizers import step_from_document, step_to_document
 from bayesieve.text.regions import RegionVectorizer
 
@@ -144,21 +144,21 @@ def _document(model: Any, facts: dict[str, Any] | None) -> dict[str, Any]:
         },
         "classifier": {**({"name": name} if in_pipeline else {}), **classifier_to_document(classifier, names)},
         "steps": [{"name": step_name, **step_to_document(step)} for step_name, step in steps],
-        "facts": _plain_facts(facts or {}),
+        "facts": _plain_facts({} if facts is None else facts),
     }
     document["sha256"] = checksum(document)
     return document
 
 
-def _plain_facts(facts: dict[str, Any]) -> dict[str, Any]:
+def _plain_facts(facts: Any) -> dict[str, Any]:
     if not isinstance(facts, dict):
         msg = f"facts must be a dict, not {type(facts).__name__}."
         raise TypeError(msg)
     try:
-        plain: dict[str, Any] = json.loads(json.dumps(facts, allow_nan=False))
+        plain: dict[str, Any] = json.loads(json.dumps(facts, allow_nan=False), object_pairs_hook=without_duplicates)
     except (TypeError, ValueError, RecursionError) as error:
-        msg = f"facts must be what JSON can say (no NaN, no arrays): {error}."
-        raise type(error)(msg) from error
+        msg = f"facts must be what JSON can say (no NaN, no arrays, each key once): {error}."
+        raise ValueError(msg) from error
     return plain
 
 

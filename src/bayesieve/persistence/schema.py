@@ -83,10 +83,9 @@ def _faults(value: Any, rules: dict[str, Any], where: str) -> Iterator[str]:
             yield f"{where} has {len(value)} characters; {rules['maxLength']} are allowed"
         if "pattern" in rules and not re.search(rules["pattern"], value):
             yield f"{where} must match {rules['pattern']}, not {_shown(value)}"
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        if value < rules.get("minimum", value) or value > rules.get("maximum", value):
-            limits = f"from {rules.get('minimum', '-inf')} to {rules.get('maximum', 'inf')}"
-            yield f"{where} must be {limits}, not {_shown(value)}"
+    elif _is(value, "number") and not rules.get("minimum", value) <= value <= rules.get("maximum", value):
+        limits = f"from {rules.get('minimum', '-inf')} to {rules.get('maximum', 'inf')}"
+        yield f"{where} must be {limits}, not {_shown(value)}"
 
 
 def _object_faults(value: dict[str, Any], rules: dict[str, Any], where: str) -> Iterator[str]:

@@ -47,12 +47,12 @@ def shrink(pipeline: Any) -> Pipeline:
     Raises
     ------
     ValueError
-        When a smaller pipeline would not predict the same: with ``norm="l2"`` every word of a text counts in its length.
+        When a smaller pipeline would not predict the same: with ``norm="l2"`` all words of a text count in its length.
 
     Notes
     -----
-    The original refuses tables with missing values in any column; the shrunk one looks at the chosen columns only. For a
-    table of mixed precision a threshold (``binarize``) is compared in the precision of the columns that are left.
+    The original refuses tables with missing values in any column; the shrunk one looks at the chosen columns only. In
+    a table of mixed precision a threshold (``binarize``) is compared in the precision of the columns that are left.
 
     Examples
     --------
@@ -173,8 +173,8 @@ def restricted(steps: Steps, columns: IndexArray | None) -> Steps:
             small.insert(0, (name, restricted_transformer(step, columns)))
         else:
             msg = (
-                f"The step {name!r} ({type(step).__name__}) between the first step and the classifier is not understood. "
-                "Only selectors and TfidfTransformer(norm=None) may stand there."
+                f"The step {name!r} ({type(step).__name__}) between the first step and the classifier is not "
+                "understood. Only selectors and TfidfTransformer(norm=None) may stand there."
             )
             raise ValueError(msg)
     return [(first_name, _restricted_first(first, columns)), *small]

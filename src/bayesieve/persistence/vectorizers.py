@@ -29,7 +29,7 @@ __all__ = [
 _CALLABLES = ("analyzer", "preprocessor", "tokenizer")
 
 
-def _counters() -> dict[str, type]:
+def _counters() -> dict[str, Any]:
     """What counts words, by name: scikit-learn's own class and the fast one of this package."""
     fast = getattr(bayesieve.text, "FastCountVectorizer", None)
     return {"CountVectorizer": CountVectorizer} | ({} if fast is None else {"FastCountVectorizer": fast})
@@ -69,15 +69,16 @@ def restricted_vectorizer(vectorizer: Any, columns: IndexArray | None) -> Any:
     object
         A fitted vectorizer of the same class, with the words as its fixed ``vocabulary``.
     """
-    terms = vectorizer.get_feature_names_out()
-    terms = terms if columns is None else terms[columns]
+    check_is_fitted(vectorizer, "vocabulary_")
+    term_of = {column: term for term, column in vectorizer.vocabulary_.items()}
+    terms = [term_of[column] for column in (range(len(term_of)) if columns is None else columns.tolist())]
     if not isinstance(vectorizer, TfidfVectorizer):
-        return _with_terms(type(vectorizer), vectorizer.get_params(deep=False), terms.tolist())
+        return _with_terms(type(vectorizer), vectorizer.get_params(deep=False), terms)
     if type(vectorizer) is not TfidfVectorizer:
         msg = f"A {type(vectorizer).__name__} may do more than a TfidfVectorizer and cannot be cut down."
         raise ValueError(msg)
     inner = restricted_transformer(vectorizer._tfidf, columns, len(terms))
-    return _with_terms(TfidfVectorizer, vectorizer.get_params(deep=False), terms.tolist(), inner)
+    return _with_terms(TfidfVectorizer, vectorizer.get_params(deep=False), terms, inner)
 
 
 def restricted_transformer(
@@ -102,8 +103,8 @@ def restricted_transformer(
     check_is_fitted(transformer)
     if transformer.norm is not None:
         msg = (
-            f"norm={transformer.norm!r} divides a row by its length, in which every word counts, chosen or not: without "
-            "the other words predictions would change. Train with norm=None."
+            f"norm={transformer.norm!r} divides a row by its length, in which every word counts, chosen or not: "
+            "without the other words predictions would change. Train with norm=None."
         )
         raise ValueError(msg)
     idf = getattr(transformer, "idf_", None)
@@ -122,7 +123,7 @@ def _tfidf(params: dict[str, Any], idf: AnyArray | None, n_features: int) -> Tfi
     return transformer
 
 
-def _with_terms(kind: type, params: dict[str, Any], terms: list[Any], inner: TfidfTransformer | None = None) -> Any:
+def _with_terms(kind: Any, params: dict[str, Any], terms: list[Any], inner: TfidfTransformer | None = None) -> Any:
     vectorizer = kind(**{**params, "vocabulary": terms})
     if inner is not None:
         vectorizer._tfidf = inner  # idf_ can be set from outside, but only where use_idf is true
@@ -250,8 +251,8 @@ def step_from_document(part: dict[str, Any], n_features: int | None) -> Any:
     return _with_terms(TfidfVectorizer, _accepted(TfidfVectorizer, params), terms, inner)
 
 
-def _accepted(kind: type, params: dict[str, Any]) -> dict[str, Any]:
-    known = kind().get_params(deep=False)  # type: ignore[attr-defined]
+def _accepted(kind: Any, params: dict[str, Any]) -> dict[str, Any]:
+    known = kind().get_params(deep=False)
     unknown = sorted(set(params) - (set(known) - {"vocabulary"}))
     if unknown:
         _refuse(

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from bayesieve.persistence.errors import ModelFileError
 
-__all__ = ["FORMAT", "VERSION", "checksum", "parse", "render"]
+__all__ = ["FORMAT", "VERSION", "checksum", "parse", "render", "without_duplicates"]
 
 FORMAT = "bayesieve-model"
 VERSION = 1
@@ -36,7 +36,7 @@ def render(document: dict[str, Any]) -> str:
 
     Examples
     --------
-    >>> from bayesieve.persistence.text import render
+    >>> from bayesieve.persistence.documents import render
     >>> print(render({"format": "bayesieve-model", "numbers": [0.1, 2, None]}), end="")
     {"format": "bayesieve-model", "numbers": [0.1, 2, null]}
     """
@@ -129,7 +129,9 @@ def _json(content: bytes) -> Any:
     if not text.strip():
         _refuse("is empty.")
     try:
-        return json.loads(text, object_pairs_hook=_dict, parse_float=_float, parse_int=_int, parse_constant=_constant)
+        return json.loads(
+            text, object_pairs_hook=without_duplicates, parse_float=_float, parse_int=_int, parse_constant=_constant
+        )
     except ModelFileError:
         raise
     except json.JSONDecodeError as error:
@@ -141,7 +143,19 @@ def _json(content: bytes) -> Any:
         _refuse("is not a bayesieve model: its JSON is nested too deeply.")
 
 
-def _dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make a dict of what a JSON object holds; readers disagree on objects that hold a key twice.
+
+    Parameters
+    ----------
+    pairs : list of (str, object)
+        Keys and values.
+
+    Returns
+    -------
+    dict
+        The object.
+    """
     found = dict(pairs)
     if len(found) < len(pairs):
         keys = sorted(key for key, _ in pairs)
