@@ -75,7 +75,7 @@ def _of_multinomial(model: SparseMultinomialNB) -> dict[str, Any]:
             f"Proven: no other {what} would give this model a higher likelihood on the training rows. An upper bound "
             "for every possible choice was computed, and this choice reaches it"
             + (f", after {model.n_nodes_:,} steps of branch and bound" if model.n_nodes_ > 1 else "")
-            + (f" (to {share:.0e} of what the features gain)." if share > 0 else ".")
+            + (", up to rounding." if share < 1e-8 else f" (to {share:.0e} of what the features gain).")
         )
     else:
         kind = "gap"

@@ -7,6 +7,8 @@ from typing import Any
 
 __all__ = ["chart_program", "chart_specs", "require"]
 
+_SERIES = ["test rows", "held-out folds"]
+
 
 def require(name: str) -> Any:
     """Import a package of the report extra, or say how to get it.
@@ -64,27 +66,28 @@ def _path() -> dict[str, Any]:
     alt = require("altair")
     x = alt.X("k:Q", title="number of features").scale(type="log", nice=False).axis(format=",", tickCount=6, grid=False)
     y = alt.Y("score:Q", title="accuracy").scale(zero=False, padding=8).axis(format=".0%", tickCount=6)
-    series = alt.Color("series:N", title=None).legend(orient="top")
+    tone = alt.Color("series:N", title=None).scale(domain=_SERIES).legend(orient="top")
+    dash = alt.StrokeDash("series:N", title=None).scale(domain=_SERIES, range=[[1, 0], [6, 3]])
     tooltip = [
         alt.Tooltip("k:Q", title="features", format=","),
         alt.Tooltip("score:Q", title="accuracy", format=".2%"),
         alt.Tooltip("series:N", title="on"),
     ]
-    chosen = alt.param(name="chosen", value=1)
+    every = alt.Chart(alt.NamedData(name="all"))
+    level = every.mark_rule(style="reference").encode(y="score:Q")
+    name = every.mark_text(style="reference-name").encode(x="k:Q", y="score:Q", text="name:N")
     base = alt.Chart(alt.NamedData(name="path"))
-    band = (
-        base.mark_area(style="band")
-        .encode(x=x, y=alt.Y("low:Q", title="accuracy"), y2="high:Q", color=series)
-        .transform_filter("isValid(datum.low)")
-    )
-    every = alt.Chart(alt.NamedData(name="all")).mark_rule(style="reference").encode(y="score:Q")
-    line = base.mark_line(style="curve").encode(x=x, y=y, color=series)
+    spread = base.transform_filter("isValid(datum.low)").mark_area(style="band")
+    band = spread.encode(x=x, y="low:Q", y2="high:Q", color=tone)
+    line = base.mark_line(style="curve").encode(x=x, y=y, color=tone, strokeDash=dash)
     # a wide invisible target around every point, for the pointer
     targets = base.mark_point(style="target").encode(x=x, y=y, tooltip=tooltip)
+    chosen = alt.param(name="chosen", value=1)
     mark = base.transform_filter("datum.k == chosen")
     rule = mark.mark_rule(style="chosen").encode(x=x)
-    point = mark.mark_point(style="chosen-point").encode(x=x, y=y, color=series, tooltip=tooltip)
-    return _spec(alt.layer(every, band, rule, line, targets, point).add_params(chosen).properties(height=300))
+    point = mark.mark_point(style="chosen-point").encode(x=x, y=y, color=tone, tooltip=tooltip)
+    layers = alt.layer(level, name, band, rule, line, targets, point)
+    return _spec(layers.add_params(chosen).properties(height=300))
 
 
 def _coverage() -> dict[str, Any]:
@@ -121,14 +124,12 @@ def _bars() -> dict[str, Any]:
                 alt.Tooltip("weight:Q", title="weight", format="+.3f"),
             ],
         )
-        .properties(height=alt.Step(21))
+        .properties(height=300)  # the page knows how many bars there are
     )
     return _spec(bars)
 
 
 def _spec(chart: Any) -> dict[str, Any]:
-    alt = require("altair")
-    fitting = alt.AutoSizeParams(type="fit-x", contains="padding")
-    spec: dict[str, Any] = chart.properties(width="container", autosize=fitting).to_dict()
+    spec: dict[str, Any] = chart.properties(width="container").to_dict()
     spec.pop("config", None)  # the page has its own, for light and dark
     return spec

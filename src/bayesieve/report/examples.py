@@ -65,9 +65,9 @@ def _picked(study: Study, n_each: int) -> list[tuple[int, str]]:
 def _sizes(study: Study) -> IndexArray:
     X, kind = study.evaluation.X, study.features.kind
     if kind == "text":
-        return np.array([len(text) for text in X])
+        return np.array([len(text) for text in X], dtype=np.intp)
     if kind == "regions":
-        return np.sum([[len(text) for text in column] for column in X.values()], axis=0)
+        return np.array([[len(text) for text in column] for column in X.values()], dtype=np.intp).sum(axis=0)
     return np.ones(len(study.evaluation.truth), dtype=np.intp)
 
 
@@ -121,12 +121,14 @@ def _of_text(study: Study, row: int, lead: FloatArray) -> dict[str, Any]:
 
 def _of_regions(study: Study, row: int, lead: FloatArray) -> dict[str, Any]:
     regions, support = study.features.transformer, study.classifier.support_
-    text, spans, parts = "", [], []
+    text = ""
+    spans: list[list[Any]] = []
+    parts: list[list[Any]] = []
     for column, vectorizer, region in zip(
         regions.columns_,
         regions.vectorizers_,
         study.classifier.regions_,
-        strict=True,  # type: ignore[attr-defined]
+        strict=True,
     ):
         here = np.flatnonzero((support >= region.start) & (support < region.stop))
         words = vectorizer.get_feature_names_out()[support[here] - region.start]

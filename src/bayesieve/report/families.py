@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from bayesieve._typing import FloatArray
+from bayesieve._typing import FloatArray, IndexArray
 from bayesieve.models.base import SparseClassifier
 from bayesieve.models.bernoulli import SparseBernoulliNB
 from bayesieve.models.gaussian import SparseGaussianNB
@@ -16,7 +16,7 @@ from bayesieve.models.hybrid import HybridNB
 from bayesieve.models.multinomial import SparseMultinomialNB
 from bayesieve.models.nearest_centroid import SparseNearestCentroid
 
-__all__ = ["FAMILIES", "Family", "choose_family", "feature_weights"]
+__all__ = ["FAMILIES", "Family", "choose_family", "feature_weights", "speaks_for"]
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,18 @@ class Family:
         What the model is called when it keeps every feature.
     weight : str
         What a weight of a feature is.
+    weight_of_many : str
+        What it is when there are more than two classes; empty: the same.
+    places : bool
+        Whether weights say where the classes lie, rather than what a value adds: these rules are not linear.
     """
 
     make: type[SparseClassifier]
     fixed: dict[str, Any]
     plain: str
     weight: str
+    weight_of_many: str = ""
+    places: bool = False
 
 
 FAMILIES = {
@@ -47,18 +53,21 @@ FAMILIES = {
         {},
         "plain naive Bayes (BernoulliNB)",
         "log-odds that the presence of the feature adds over its absence",
+        "what its presence, over its absence, adds to the log-probability of the class, beside all classes together",
     ),
     "multinomial": Family(
         SparseMultinomialNB,
         {},
         "plain naive Bayes (MultinomialNB)",
         "log-odds that each occurrence of the feature adds",
+        "what each occurrence adds to the log-probability of the class, beside the average class",
     ),
     "gaussian": Family(
         SparseGaussianNB,
         {},
         "plain naive Bayes (GaussianNB)",
         "mean of the class less the mean of all rows, in standard deviations",
+        places=True,
     ),
     "l2": Family(
         SparseNearestCentroid,
@@ -71,12 +80,15 @@ FAMILIES = {
         {"metric": "manhattan"},
         "nearest median (NearestCentroid, manhattan)",
         "median of the class less the mean of the medians of all classes",
+        places=True,
     ),
     "hybrid": Family(
         HybridNB,
         {},
         "hybrid naive Bayes",
         "log-odds that the feature would add as the only word of its text column",
+        "what the feature would add, as the only word of its text column, to the log-probability of the class, beside "
+        "the average class",
     ),
 }
 
@@ -140,11 +152,33 @@ def feature_weights(model: SparseClassifier) -> FloatArray:
     elif isinstance(model, SparseNearestCentroid) and model.metric == "manhattan":
         return np.asarray(model.support_centers_ - model.support_centers_.mean(axis=0))
     else:
-        weights = model._linear_rule()[0]  # type: ignore[attr-defined]
+        weights = model._linear_rule()[0]
     if len(weights) == 2:
         lead = weights[1] - weights[0]
         return np.stack([-lead, lead])
     return weights
+
+
+def speaks_for(family: str, weights: FloatArray) -> IndexArray:
+    """For each feature, the class it speaks for.
+
+    Parameters
+    ----------
+    family : str
+        A key of :data:`FAMILIES`.
+    weights : ndarray of shape (n_classes, k)
+        From :func:`feature_weights`.
+
+    Returns
+    -------
+    ndarray of shape (k,)
+        The class of the largest weight; where weights are places of more than two classes, the class that stands out
+        most, to either side.
+    """
+    if FAMILIES[family].places and len(weights) > 2:
+        weights = np.abs(weights)
+    found: IndexArray = np.argmax(weights, axis=0)
+    return found
 
 
 def _hybrid_rule(model: HybridNB) -> FloatArray:

@@ -34,18 +34,25 @@ def render_html(summary: Mapping[str, Any]) -> str:
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters.update(percent=_percent, count=_count, pieces=marked_pieces)
+    environment.filters.update(percent=_percent, sure=_sure, short=short, count=_count, pieces=marked_pieces)
     files = resources.files("bayesieve.report") / "templates"
     style, program = ((files / name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
     scripts = [chart_program(), program]
-    drawn = {name: summary[name] for name in _DRAWN}
-    drawn |= {"labels": [entry["label"] for entry in summary["data"]["classes"] if entry["train"]]}
+    unit = _units(summary)
+    data = {
+        "summary": {name: summary[name] for name in _DRAWN},
+        "labels": [entry["label"] for entry in summary["data"]["classes"] if entry["train"]],
+        "unit": unit,
+        "specs": chart_specs(),
+    }
     page: str = environment.from_string((files / "report.html").read_text(encoding="utf-8")).render(
         summary=summary,
-        unit=_units(summary),
+        unit=unit,
+        jumps=_jumps(summary),
+        chosen_by=_how_k_was_chosen(summary["model"]["chosen_by"]),
         style=jinja2.utils.markupsafe.Markup(style),
         scripts=[jinja2.utils.markupsafe.Markup(script) for script in scripts],
-        data_json=jinja2.utils.markupsafe.Markup(json_for_html({"summary": drawn, "specs": chart_specs()})),
+        data_json=jinja2.utils.markupsafe.Markup(json_for_html(data)),
         policy=_policy(style, scripts),
     )
     return page
@@ -94,14 +101,59 @@ def _units(summary: Mapping[str, Any]) -> dict[str, str]:
     return {"rows": "rows", "row": "row", "features": "features", "feature": "feature"}
 
 
+def _jumps(summary: Mapping[str, Any]) -> list[tuple[int, str]]:
+    """Numbers of features worth a look, rising, and why."""
+    names = {
+        entry["k"]: f"{_points(entry['loss'])} below best" if entry["loss"] else "best" for entry in summary["enough"]
+    }
+    if summary["path"]:
+        names.setdefault(summary["path"][-1]["k"], "all")
+    here = summary["model"]["k"]
+    names[here] = f"this model, {names[here]}" if here in names else "this model"
+    return sorted(names.items())
+
+
+def _points(loss: float) -> str:
+    number = f"{100 * loss:g}"
+    return f"{number} point" + ("" if number == "1" else "s")
+
+
+def _how_k_was_chosen(chosen_by: str) -> str:
+    rule, _, folds = chosen_by.partition(" over ")
+    plain = {
+        "given": "as asked for",
+        "1se": "the fewest within one standard error of the best",
+        "best": "the most accurate number",
+        "elbow": "where more stop adding much to the likelihood",
+    }
+    return plain.get(rule, rule) + (f", over {folds}" if folds else "")
+
+
 def _percent(share: float | None, digits: int = 1) -> str:
-    """Write a share as people read it: a model that is nearly always sure is not 100 % sure."""
-    if share is None:
-        return "not known"
-    text = f"{share:.{digits}%}"
-    if text == f"{1:.{digits}%}" and share < 1:
-        return f"over {1 - 10.0 ** -(digits + 2):.{digits}%}"
-    return text.replace("%", "\N{NARROW NO-BREAK SPACE}%")
+    return "not known" if share is None else f"{100 * share:.{digits}f}\N{NARROW NO-BREAK SPACE}%"
+
+
+def short(text: str, longest: int = 36) -> str:
+    """Cut a label that would fill the page.
+
+    Parameters
+    ----------
+    text : str
+        A label.
+    longest : int, default=36
+        Characters to keep.
+
+    Returns
+    -------
+    str
+        The label, or its beginning and an ellipsis.
+    """
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def _sure(proba: float) -> str:
+    """Write a probability; rounding must not make it a certainty."""
+    return f"over {_percent(0.999)}" if proba > 0.9995 else _percent(proba)
 
 
 def _count(number: float | None) -> str:

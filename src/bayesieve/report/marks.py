@@ -62,7 +62,7 @@ def marked_pieces(example: Mapping[str, Any]) -> list[Piece]:
     pieces = []
     for start, end in pairwise(cuts):
         here = [span for span in spans if span[0] <= start and end <= span[1]]
-        weight = sum(span[3] for span in here)
+        weight = float(sum(span[3] for span in here))
         level = min(_LEVELS, 1 + int(_LEVELS * abs(weight) / loudest)) if here and weight else 0
         says = ", ".join(f"{feature} {weight:+.2f}" for _, _, feature, weight in here)
         pieces.append(Piece(text[start:end], weight, level, says, parts.get(start)))

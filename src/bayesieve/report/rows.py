@@ -67,7 +67,7 @@ class Features:
     def width(self) -> int:
         """The largest k that makes a difference: of several text columns each has k features."""
         if self.regions is not None:
-            return max(region.stop - region.start for region in self.regions)
+            return max(int(region.stop - region.start) for region in self.regions)
         return int(self.matrix.shape[1])
 
     def transform(self, X: Any, progress: Progress | None = None) -> Any:

@@ -71,7 +71,7 @@ def _places(vectorizer: Any, text: str, prepared: str) -> list[int] | range | No
     return [place for place, length in enumerate(lengths) for _ in range(length)]
 
 
-def excerpt(text: str, places: list[tuple[int, int, float]], longest: int = 900, around: int = 100) -> list[range]:
+def excerpt(text: str, places: list[tuple[int, int, float]], longest: int = 700, around: int = 100) -> list[range]:
     """Choose the parts of a long text that hold the occurrences that weigh most.
 
     Parameters
@@ -80,7 +80,7 @@ def excerpt(text: str, places: list[tuple[int, int, float]], longest: int = 900,
         A text.
     places : list of (start, end, weight)
         Where something stands that matters, and how much.
-    longest : int, default=900
+    longest : int, default=700
         Number of characters to stay below, about.
     around : int, default=100
         Characters to show on either side.
@@ -94,7 +94,7 @@ def excerpt(text: str, places: list[tuple[int, int, float]], longest: int = 900,
     --------
     >>> from bayesieve.report.spans import excerpt
     >>> excerpt("good " + "so " * 50 + "bad", [(155, 158, 2.0)], longest=60, around=10)
-    [range(145, 158)]
+    [range(143, 158)]
     """
     if len(text) <= longest:
         return [range(len(text))]

@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 from bayesieve._typing import AnyArray, FloatArray, IndexArray, K
 from bayesieve.models.base import SparseClassifier, resolve_k
 from bayesieve.models.hybrid import HybridNB
-from bayesieve.report.families import FAMILIES, choose_family, feature_weights
+from bayesieve.report.families import FAMILIES, choose_family, feature_weights, speaks_for
 from bayesieve.report.rows import Features, Progress, Rows, count_rows, kind_of, learn_features
 from bayesieve.selection.cv import SparsityCV
 from bayesieve.selection.path import sparsity_path
@@ -23,11 +23,7 @@ from bayesieve.selection.rules import auto_grid
 
 __all__ = ["Evaluation", "PathPoint", "Rows", "Study", "run_study"]
 
-_RULES = {
-    "best": "the best mean score",
-    "1se": "one standard error below the best mean score",
-    "elbow": "the elbow of the training gain",
-}
+_RULES = ("1se", "best", "elbow")
 _HYBRID_GRID = 12  # a hybrid model is fitted anew for every k
 _NAMES = 50  # features named at each k
 
@@ -104,7 +100,7 @@ class Study:
     family, reason : str
         The family, and why.
     chosen_by : str
-        How k was chosen: "given", or the rule.
+        How k was chosen: "given", or the rule, as in "1se over 5 folds".
     train : Rows
         What it was trained on.
     n_test : int
@@ -199,7 +195,7 @@ def run_study(
     array(['+', '-'], dtype='<U1')
     """
     if rule not in _RULES:
-        msg = f"rule={rule!r} must be one of {sorted(_RULES)}."
+        msg = f"rule={rule!r} must be one of {list(_RULES)}."
         raise ValueError(msg)
     labels = _checked_labels(train, "train")
     kind = kind_of(train.X)
@@ -225,9 +221,14 @@ def run_study(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the certificate says it
         warnings.filterwarnings("ignore", message=r"k=\d+ is larger than the number of features")
+        if test is None and k == "auto" and rule != "elbow":
+            job.notes.append(
+                "There are no test rows: the accuracy comes from the folds that k was chosen on, which flatters it "
+                "a little."
+            )
         classifier, chosen_by, cv_scores = job.choose(k, rule, needed=test is None)
         evaluation = job.evaluate(classifier, held, train.X if test is None else test.X)
-        path = job.path(classifier, cv_scores, held)
+        path = job.path(family, classifier, cv_scores, held)
         baseline = job.baseline(path, held)
     return Study(
         model=features.pipeline(classifier),
@@ -277,7 +278,7 @@ class _Job:
                 f"{int(strange.sum())} test rows have a label that no training row has ({names}): they count as wrong."
             )
 
-    def grid(self, chosen: K | None = None) -> list[int]:
+    def grid(self, chosen: Any = None) -> list[int]:
         """Numbers of features to try."""
         values = auto_grid(self.features.width, _HYBRID_GRID if isinstance(self.estimator, HybridNB) else 40).tolist()
         return sorted({*values, *([] if chosen is None else [resolve_k(chosen, self.features.width)])})
@@ -296,7 +297,7 @@ class _Job:
                 table = (search.cv_results_[name] for name in ("n_features", "mean_test_score", "std_test_score"))
                 scores = {int(size): (float(mean), float(std)) for size, mean, std in zip(*table, strict=True)}
             if given is None:
-                how = f"{_RULES[rule]}" + (f" over {len(self.folds)} folds" if scores else "")
+                how = f"{rule} over {len(self.folds)} folds" if scores else rule
                 return search.best_estimator_, how, scores
         self.progress("fitting", 0, 1)
         classifier = clone(self.estimator).set_params(k=given).fit(self.features.matrix, self.labels)
@@ -323,7 +324,7 @@ class _Job:
         return Evaluation("cross-validation", self.labels, predicted, proba, given)
 
     def path(
-        self, classifier: SparseClassifier, scores: dict[int, _Score], held: tuple[Any, AnyArray] | None
+        self, family: str, classifier: SparseClassifier, scores: dict[int, _Score], held: tuple[Any, AnyArray] | None
     ) -> list[PathPoint]:
         """Train for every k of the grid."""
         grid = self.grid(classifier.k)
@@ -334,7 +335,7 @@ class _Job:
         for place, size in enumerate(path.ks.tolist()):
             model = path.estimator_at(size)
             strongest = np.argsort(-model.support_gains_, kind="stable")[:_NAMES]
-            sides = np.argmax(feature_weights(model)[:, strongest], axis=0)
+            sides = speaks_for(family, feature_weights(model)[:, strongest])
             gap = np.sum(getattr(model, "gap_", np.nan))
             mean, std = scores.get(size, (None, None))
             points.append(

@@ -1,7 +1,6 @@
 (() => {
   "use strict";
-  const { summary, specs, labels } = ((read) => ({ ...read, labels: read.summary.labels }))(
-    JSON.parse(document.getElementById("data").textContent));
+  const { summary, specs, labels, unit } = JSON.parse(document.getElementById("data").textContent);
   const root = document.documentElement;
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const $ = (id) => document.getElementById(id);
@@ -13,7 +12,7 @@
 
   // ------------------------------------------------------------------ charts
 
-  function theme() {
+  function theme(name) {
     const style = getComputedStyle(root);
     const color = (name) => style.getPropertyValue("--" + name).trim();
     const font = style.fontFamily;
@@ -24,14 +23,16 @@
     return {
       background: null, font, view: { stroke: null },
       axis, legend: { labelColor: color("ink"), labelFont: font, labelFontSize: 13, symbolStrokeWidth: 3, symbolType: "stroke" },
-      range: { category: [color("side0"), color("side1")] },
+      range: { category: name === "bars" ? [color("side0"), color("side1")] : [color("ink"), color("quiet")] },
+      rule: { color: color("quiet") }, text: { color: color("quiet") }, line: { color: color("side1") },
       style: {
         band: { opacity: Number(color("band")) }, curve: { strokeWidth: 2.2 },
         target: { size: 260, opacity: 0, filled: true },
-        reference: { stroke: color("quiet"), strokeDash: [4, 4], opacity: 0.8 },
-        chosen: { stroke: color("ink"), strokeWidth: 1.2 },
+        reference: { strokeDash: [4, 4], opacity: 0.8 },
+        "reference-name": { align: "left", baseline: "bottom", dx: 3, dy: -4, font, fontSize: 12 },
+        chosen: { strokeWidth: 1.5 },
         "chosen-point": { size: 90, filled: true, opacity: 1, stroke: color("panel"), strokeWidth: 1.5 },
-        coverage: { stroke: color("side1"), strokeWidth: 2.2 },
+        coverage: { strokeWidth: 2.2 },
         weight: { height: { band: 0.7 }, cornerRadiusEnd: 2 },
       },
     };
@@ -49,13 +50,15 @@
 
   function coverageRows() {
     const c = summary.coverage;
-    return c.coverage.map((coverage, i) => ({ coverage, accuracy: c.accuracy[i], threshold: c.threshold[i] }));
+    const rows = c.coverage.map((coverage, i) => ({ coverage, accuracy: c.accuracy[i], threshold: c.threshold[i] }));
+    return [{ ...rows[0], coverage: 0 }, ...rows];  // the surest rows come all at once
   }
 
   function barRows() {
     const most = root.clientWidth < 600 ? 10 : 14;
     const label = labels[two ? 1 : Number($("label").value)];
     const all = summary.model.features.map((f) => ({ name: f.name, weight: f.weights[label] })).filter((f) => f.weight);
+    if (!two) all.sort((a, b) => Math.abs(b.weight) - Math.abs(a.weight));
     const side = (sign) => all.filter((f) => f.weight * sign > 0).slice(0, sign < 0 && !two ? most / 2 : most);
     return [...side(1), ...side(-1)].sort((a, b) => b.weight - a.weight).map((f) => ({
       ...f, side: f.weight > 0 ? "1" : "0", label: f.weight > 0 ? label : two ? labels[0] : "other classes",
@@ -63,7 +66,8 @@
   }
 
   const datasets = {
-    path: () => ({ path: pathRows(), all: summary.scores.baseline.accuracy === null ? [] : [{ score: summary.scores.baseline.accuracy }] }),
+    path: () => ({ path: pathRows(), all: summary.scores.baseline.accuracy === null ? [] : [
+      { score: summary.scores.baseline.accuracy, k: path[0].k, name: "all " + unit.features }] }),
     coverage: () => ({ coverage: coverageRows() }),
     bars: () => ({ bars: barRows() }),
   };
@@ -73,8 +77,22 @@
     if (!place || (name !== "bars" && !summary[name])) return;
     const spec = structuredClone(specs[name]);
     spec.datasets = datasets[name]();
-    spec.config = theme();
-    if (name === "path") spec.params.find((p) => p.name === "chosen").value = path[Number($("k").value)].k;
+    spec.config = theme(name);
+    if (name === "bars") {
+      place.hidden = !spec.datasets.bars.length;
+      $("no-bars").hidden = !place.hidden;
+      if (place.hidden) return;
+      spec.height = 21 * spec.datasets.bars.length;
+    }
+    if (name === "path") {
+      const empty = { band: !path.some((p) => p.cv_std), reference: !spec.datasets.all.length };
+      spec.layer = spec.layer.filter(({ mark }) => !empty[mark.style.split("-")[0]]);
+      spec.params.find((p) => p.name === "chosen").value = path[Number($("k").value)].k;
+      const series = new Set(spec.datasets.path.map((row) => row.series));
+      for (const { encoding } of spec.layer) for (const by of [encoding.color, encoding.strokeDash])
+        if (by?.scale) by.scale.domain = by.scale.domain.filter((name) => series.has(name));
+      for (const { encoding } of spec.layer) if (encoding.x?.title) encoding.x.title = "number of " + unit.features;
+    }
     views[name]?.finalize();
     views[name] = await window.vegaEmbed(place, spec, {
       ast: true, actions: false, renderer: "svg", defaultStyle: false,  // no eval, no styles beside the page's own
@@ -93,7 +111,7 @@
   function choose(at) {
     const slider = $("k"), point = path[at];
     slider.value = at;
-    const says = [number(point.k) + (point.k === 1 ? " feature" : " features")];
+    const says = [number(point.k) + " " + (point.k === 1 ? unit.feature : unit.features)];
     if (accuracy(point) !== null) says.push(percent(accuracy(point)) + " right");
     if (point.k === summary.model.k) says.push("this model");
     slider.setAttribute("aria-valuetext", says.join(", "));
@@ -108,7 +126,7 @@
       item.textContent = name;
       item.title = "speaks for " + label;
       if (two) item.classList.add("side" + labels.indexOf(label));
-      else item.append(Object.assign(document.createElement("small"), { textContent: label }));
+      else item.append(Object.assign(document.createElement("small"), { textContent: label.length > 36 ? label.slice(0, 35) + "\u2026" : label }));
       if (at > 0 && !before.has(name)) item.classList.add("new");
       return item;
     }));
