@@ -7,17 +7,16 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
-
-import pytest
-
-typer = pytest.importorskip("typer", reason='needs the command line: pip install "bayesieve[cli]"')
 
 import numpy as np
 import polars as pl
-from typer.testing import CliRunner
+import pytest
 
-from bayesieve.cli.app import build_app
+if find_spec("typer") is None:  # the extra is not installed
+    collect_ignore_glob = ["test_*.py"]
+
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -31,12 +30,16 @@ class Answer:
 
 @pytest.fixture(scope="session")
 def app():
+    from bayesieve.cli.app import build_app
+
     return build_app()
 
 
 @pytest.fixture(scope="session")
 def run(app):
     """Call the command line in this process."""
+    from typer.testing import CliRunner
+
     separate = {"mix_stderr": False} if "mix_stderr" in inspect.signature(CliRunner).parameters else {}
 
     def call(*words, stdin=None):
@@ -68,7 +71,8 @@ def start():
     """Start it as a process of its own."""
 
     def popen(*words, **options):
-        environment = {**os.environ, "PYTHONPATH": str(SOURCE), **options.pop("env", {})}
+        environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+        environment.pop("PYTHONUNBUFFERED", None)
         for name in ("stdout", "stderr"):
             options.setdefault(name, subprocess.PIPE)
         return subprocess.Popen(
@@ -78,8 +82,8 @@ def start():
     return popen
 
 
-GOOD, BAD = "great good fine lovely superb".split(), "bad awful dull poor sad".split()
-FILLER = "the a film plot with of and story actor scene".split()
+GOOD, BAD = ["great", "good", "fine", "lovely", "superb"], ["bad", "awful", "dull", "poor", "sad"]
+FILLER = ["the", "a", "film", "plot", "with", "of", "and", "story", "actor", "scene"]
 
 
 @pytest.fixture(scope="session")

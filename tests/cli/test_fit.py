@@ -138,7 +138,7 @@ def test_svmlight_round_trip(run, tmp_path):
     assert run("fit", data, "--k", "2", "--test-size", "0", "-o", out).code == 0
     read, labels = load_svmlight_file(str(data))
     twin = SparseBernoulliNB(k=2).fit(read, labels.astype(int))
-    assert twin.support_[0] == 4
+    assert 4 in twin.support_
     narrow = tmp_path / "n.svmlight"  # the last columns do not occur in it, and column 1 does
     dump_svmlight_file(X[10:20, :18], y[10:20], str(narrow), zero_based=False)
     answer = run("predict", out, narrow, "--json")

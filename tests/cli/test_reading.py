@@ -49,7 +49,7 @@ def test_every_format_gives_the_same_table(tmp_path, ending, packed):
 
 def test_the_name_need_not_tell_the_format(write):
     path = write("rows.txt", "a,b\n1,2\n")
-    with pytest.raises(UsageError, match="say --format csv|tsv"):
+    with pytest.raises(UsageError, match="say --format csv"):
         read(path)
     assert read(path, "csv").row(0) == (1, 2)
     with pytest.raises(UsageError, match="--format xml: no such format"):
@@ -146,6 +146,7 @@ def test_random_bytes_never_pass_unexplained(tmp_path):
     @settings(max_examples=150)
     @given(content=texts | st.binary(max_size=80), kind=st.sampled_from(["csv", "tsv", "jsonl", "svmlight", "parquet"]))
     def check(content, kind):
+        message = f"x.{kind}"
         source = Source(f"x.{kind}", kind, content)
         try:
             if kind == "svmlight":
@@ -154,8 +155,9 @@ def test_random_bytes_never_pass_unexplained(tmp_path):
             else:
                 assert read_frame(source).height
         except CommandError as error:
-            assert "\n" not in str(error)
-            assert str(error).startswith(f"x.{kind}")
+            message = str(error)
+        assert "\n" not in message
+        assert message.startswith(f"x.{kind}")
 
     check()
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numba
-
 from bayesieve.cli.console import say
 
 __all__ = ["compiled_before", "say_if_compiling"]
@@ -19,6 +17,8 @@ def compiled_before() -> bool:
     bool
         False in the first run; True also where kernels are not compiled at all.
     """
+    import numba
+
     if numba.config.DISABLE_JIT:
         return True
     from bayesieve.statistics import kernels

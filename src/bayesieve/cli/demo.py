@@ -14,7 +14,7 @@ from bayesieve.cli.errors import DataError
 from bayesieve.cli.fit import fit
 from bayesieve.cli.writing import check_writable, replaced_whole
 
-__all__ = ["demo"]
+__all__: list[str] = []  # only the command
 
 Folder = Annotated[
     Path, Option("--out -o", "The folder for the data, the model and the report.", metavar="FOLDER", panel=o.OUTPUT)

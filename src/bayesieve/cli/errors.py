@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = ["DataError", "CommandError", "UsageError", "listed", "unknown_column"]
+__all__ = ["CommandError", "DataError", "UsageError", "listed", "unknown_column"]
 
 
 class CommandError(Exception):

@@ -15,7 +15,7 @@ from bayesieve.cli.showing import study_shown
 from bayesieve.cli.training import Choices, Material, gather
 from bayesieve.cli.writing import check_writable, replaced_whole
 
-__all__ = ["fit", "study_options"]
+__all__ = ["check_outputs", "study_options", "train"]  # beside the command
 
 Out = Annotated[
     Path | None,

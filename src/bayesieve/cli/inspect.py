@@ -11,7 +11,7 @@ from bayesieve.cli.errors import UsageError
 from bayesieve.cli.models import opened
 from bayesieve.cli.showing import feature_table, percent
 
-__all__ = ["inspect"]
+__all__: list[str] = []  # only the command
 
 Top = Annotated[int, Option("--top", "How many features to list.", metavar="N", panel=o.OUTPUT)]
 

@@ -28,12 +28,12 @@ def opened(path: Path) -> SavedModel:
     """
     from bayesieve.persistence import read_model
 
+    if not path.exists():
+        raise UsageError(f"{path}: no such file.")
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; name a file.")
     try:
         saved = read_model(path)
-    except FileNotFoundError:
-        raise UsageError(f"{path}: no such file.") from None
-    except IsADirectoryError:
-        raise UsageError(f"{path} is a folder; name a file.") from None
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: {error}" if str(path) not in str(error) else str(error)) from error
     if "input" not in saved.facts:

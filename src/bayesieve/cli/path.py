@@ -15,7 +15,7 @@ from bayesieve.cli.showing import path_table
 from bayesieve.cli.training import Choices, gather
 from bayesieve.cli.writing import check_writable, replaced_whole
 
-__all__ = ["path"]
+__all__ = ["computed", "points_of"]  # beside the command
 
 ENDINGS = (".svg", ".png", ".pdf")
 

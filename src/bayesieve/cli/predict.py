@@ -22,7 +22,7 @@ from bayesieve.cli.writing import check_writable, replaced_whole
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["predict"]
+__all__ = ["rows_to_predict"]  # beside the command
 
 ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
 
@@ -117,7 +117,7 @@ def rows_to_predict(source: Source, saved: Any, encoding: str) -> tuple[Any, Any
         return X, values if known.all() else None
     frame = read_frame(source, encoding=encoding, strings=columns if kind == "text" else ())
     if kind == "table":
-        columns = needed(saved.model, columns)
+        columns = list(saved.model[0].columns)  # those that were chosen
     missing = [name for name in columns if name not in frame.columns]
     if len(missing) > 1:
         raise DataError(f"{source.name} lacks {len(missing):,} columns that the model reads: {listed(missing)}.")
@@ -128,25 +128,6 @@ def rows_to_predict(source: Source, saved: Any, encoding: str) -> tuple[Any, Any
         return numbers(frame, columns), truth
     found = texts(frame, columns)
     return (found if inputs["regions"] else joined(found)), truth
-
-
-def needed(model: Any, columns: list[str]) -> list[str]:
-    """Name the columns of a table that a model reads.
-
-    Parameters
-    ----------
-    model : Pipeline
-        Its first step keeps columns by name.
-    columns : list of str
-        Those that it was trained on.
-
-    Returns
-    -------
-    list of str
-        The columns chosen, or all where the model does not say.
-    """
-    names = getattr(model, "feature_names_in_", None)
-    return columns if names is None else [str(name) for name in names]
 
 
 def labels_in(frame: pl.DataFrame, target: str | None) -> AnyArray | None:
@@ -250,4 +231,5 @@ def print_csv(table: pl.DataFrame) -> None:
     table : polars.DataFrame
         The table.
     """
-    sys.stdout.write(table.write_csv())
+    for number, rows in enumerate(table.iter_slices(10_000)):
+        sys.stdout.write(rows.write_csv(include_header=number == 0))

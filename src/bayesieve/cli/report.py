@@ -13,7 +13,7 @@ from bayesieve.cli.models import opened
 from bayesieve.cli.reporting import ENDINGS, render
 from bayesieve.cli.writing import check_writable, replaced_whole
 
-__all__ = ["report"]
+__all__: list[str] = []  # only the command
 
 Out = Annotated[
     Path | None,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.model_selection import train_test_split
 
 from bayesieve._typing import AnyArray, IndexArray
 from bayesieve.cli.console import counted, say
@@ -36,6 +35,8 @@ def held_out(labels: AnyArray, share: float, seed: int) -> tuple[IndexArray, Ind
     >>> len(train), len(test)
     (80, 20)
     """
+    from sklearn.model_selection import train_test_split
+
     rows = np.arange(len(labels))
     if not share:
         return rows, rows[:0]

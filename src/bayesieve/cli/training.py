@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesieve._typing import AnyArray, IndexArray
+from bayesieve.cli.console import say
 from bayesieve.cli.errors import DataError, UsageError, listed, unknown_column
 from bayesieve.cli.inputs import Inputs, choose_inputs, joined, numbers, texts
 from bayesieve.cli.labels import checked_labels, whole_numbers, with_labels
 from bayesieve.cli.reading import Source, read_frame, read_svmlight
 from bayesieve.cli.splitting import held_out
-from bayesieve.report import Rows
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from bayesieve.report import Rows
 
 __all__ = ["Choices", "Material", "gather", "rows_of"]
 
@@ -99,6 +101,8 @@ def gather(choices: Choices) -> Material:
     Material
         The rows.
     """
+    from bayesieve.report import Rows
+
     source = Source.open(choices.data, choices.format)
     if source.format == "svmlight":
         return _from_svmlight(source, choices)
@@ -107,6 +111,8 @@ def gather(choices: Choices) -> Material:
         raise UsageError(f"Say which column holds the labels: --target COL. {source.name} has {listed(frame.columns)}.")
     frame, labels = with_labels(frame, choices.target, source.name)
     inputs = choose_inputs(frame, choices.target, choices.text, choices.features, source.name)
+    if inputs.reason:
+        say(f"Learning from {inputs.reason}.")
     if choices.regions and inputs.kind == "table":
         raise UsageError("--model hybrid weighs texts: name text columns with --text.")
     if inputs.kind == "text" and source.format in ("csv", "tsv"):  # a column of texts may hold "1984" and "true"
@@ -122,6 +128,8 @@ def gather(choices: Choices) -> Material:
 
 
 def _test_rows(choices: Choices, inputs: Inputs, labels: AnyArray) -> Rows:
+    from bayesieve.report import Rows
+
     assert choices.test is not None
     assert choices.target is not None
     source = Source.open(choices.test, choices.format)
@@ -140,6 +148,8 @@ def _test_rows(choices: Choices, inputs: Inputs, labels: AnyArray) -> Rows:
 
 
 def _from_svmlight(source: Source, choices: Choices) -> Material:
+    from bayesieve.report import Rows
+
     for option, given in (("--target", choices.target), ("--text", choices.text), ("--features", choices.features)):
         if given:
             raise UsageError(f"{option} does not apply to svmlight files: each line begins with its label.")
