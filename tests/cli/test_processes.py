@@ -14,7 +14,7 @@ import time
 import polars as pl
 import pytest
 
-from bayesieve import __version__, load_model
+from bayesieve import __version__
 
 pty = pytest.importorskip("pty", reason="needs pseudo-terminals")
 

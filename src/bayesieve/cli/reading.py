@@ -328,7 +328,7 @@ def _polars_errors() -> tuple[type[BaseException], ...]:
     """What polars raises on broken files; a panic is no Exception."""
     from polars.exceptions import PanicException, PolarsError
 
-    return PolarsError, PanicException, OSError, ValueError, TypeError, OverflowError
+    return PolarsError, PanicException, OSError, ValueError, TypeError, OverflowError, RuntimeError
 
 
 def _one_line(error: BaseException) -> str:
