@@ -12,7 +12,24 @@ from sklearn.pipeline import make_pipeline
 from bayesieve import HybridNB
 from bayesieve.persistence.documents import checksum
 
-WORDS = "good great fine bad awful poor film cast plot the a of Ünïcode 2001 naïve x".split()
+WORDS = [
+    "good",
+    "great",
+    "fine",
+    "bad",
+    "awful",
+    "poor",
+    "film",
+    "cast",
+    "plot",
+    "the",
+    "a",
+    "of",
+    "Ünïcode",
+    "2001",
+    "naïve",
+    "x",
+]
 
 LABELS = {
     "int": [-3, 7, 8, 100],

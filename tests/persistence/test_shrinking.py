@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -33,8 +35,7 @@ def backwards(text):
 
 def pairs(text):
     """An analyzer whose terms are no strings."""
-    words = text.split()
-    return list(zip(words, words[1:], strict=False))
+    return list(pairwise(text.split()))
 
 
 VECTORIZERS = {

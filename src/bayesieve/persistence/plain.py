@@ -47,7 +47,7 @@ def to_plain(value: Any, name: str) -> Any:
         return {"start": value.start, "stop": value.stop}
     if isinstance(value, list | tuple):
         return [to_plain(item, name) for item in value]
-    msg = f"{name}={value!r:.80} cannot be written to a model file: it is a {type(value).__name__}."
+    msg = f"{name}={value!r:.80} cannot be written to a model file: its type is {type(value).__name__}."
     raise TypeError(msg)
 
 

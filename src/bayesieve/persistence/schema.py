@@ -7,25 +7,29 @@ The schema is the one description of the format: people read it, other programs 
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeAlias
 
 from bayesieve.persistence.errors import ModelFileError
 
 __all__ = ["check_document", "schema"]
 
-_TYPES: dict[str, tuple[type, ...]] = {
-    "object": (dict,),
-    "array": (list,),
-    "string": (str,),
-    "boolean": (bool,),
-    "integer": (int,),
-    "number": (int, float),
-    "null": (type(None),),
+# What JSON Schema calls the types of parsed JSON. 1.0 is no integer here, and true no number.
+_NAMES: dict[type, frozenset[str]] = {
+    dict: frozenset({"object"}),
+    list: frozenset({"array"}),
+    str: frozenset({"string"}),
+    bool: frozenset({"boolean"}),
+    int: frozenset({"integer", "number"}),
+    float: frozenset({"number"}),
+    type(None): frozenset({"null"}),
 }
+
+# Where a fault is ("" at the top, else ".classifier.features[3]"), and what is wrong.
+Fault: TypeAlias = tuple[str, str]
 
 
 @cache
@@ -55,70 +59,80 @@ def check_document(document: Any) -> None:
     document : object
         Parsed JSON.
     """
-    fault = next(_faults(document, schema(), ""), None)
+    fault = _fault(document, schema())
     if fault is not None:
-        raise ModelFileError(f"is no valid model: {fault}.")
+        where, what = fault
+        raise ModelFileError(f"is no valid model: {where.removeprefix('.') or 'the document'} {what}.")
 
 
-def _faults(value: Any, rules: dict[str, Any], where: str) -> Iterator[str]:
-    """Say, one by one, what is wrong with a value."""
+def _fault(value: Any, rules: dict[str, Any]) -> Fault | None:
+    """Find the first thing that is wrong with a value."""
     if "$ref" in rules:
-        yield from _faults(value, schema()["$defs"][rules["$ref"].removeprefix("#/$defs/")], where)
-    if "anyOf" in rules and all(next(_faults(value, choice, where), None) for choice in rules["anyOf"]):
-        yield f"{where or 'the document'} must be {rules['description']}, not {_shown(value)}"
-        return
+        fault = _fault(value, schema()["$defs"][rules["$ref"].removeprefix("#/$defs/")])
+        if fault is not None:
+            return fault
+    if "anyOf" in rules:
+        for choice in rules["anyOf"]:
+            if _fault(value, choice) is None:
+                return None  # no rule of ours adds more to a choice
+        return "", f"must be {rules['description']}, not {_shown(value)}"
     if "const" in rules and not _same(value, rules["const"]):
-        yield f"{where} must be {rules['const']!r}, not {_shown(value)}"
+        return "", f"must be {rules['const']!r}, not {_shown(value)}"
     if "enum" in rules and not any(_same(value, choice) for choice in rules["enum"]):
-        yield f"{where} must be one of {rules['enum']}, not {_shown(value)}"
+        return "", f"must be one of {rules['enum']}, not {_shown(value)}"
     if "type" in rules and not _is(value, rules["type"]):
-        yield f"{where or 'the document'} must be of type {rules['type']}, not {_shown(value)}"
-        return
+        return "", f"must be of type {rules['type']}, not {_shown(value)}"
     if isinstance(value, dict):
-        yield from _object_faults(value, rules, where)
-    elif isinstance(value, list):
-        yield from _array_faults(value, rules, where)
-    elif isinstance(value, str):
-        if len(value) > rules.get("maxLength", len(value)):
-            yield f"{where} has {len(value)} characters; {rules['maxLength']} are allowed"
-        if "pattern" in rules and not re.search(rules["pattern"], value):
-            yield f"{where} must match {rules['pattern']}, not {_shown(value)}"
-    elif _is(value, "number") and not rules.get("minimum", value) <= value <= rules.get("maximum", value):
-        limits = f"from {rules.get('minimum', '-inf')} to {rules.get('maximum', 'inf')}"
-        yield f"{where} must be {limits}, not {_shown(value)}"
+        return _fault_of_object(value, rules)
+    if isinstance(value, list):
+        return _fault_of_array(value, rules)
+    if isinstance(value, str):
+        return _fault_of_string(value, rules)
+    if ("minimum" in rules or "maximum" in rules) and _is(value, "number"):
+        low, high = rules.get("minimum", -math.inf), rules.get("maximum", math.inf)
+        if not low <= value <= high:
+            return "", f"must be from {low} to {high}, not {_shown(value)}"
+    return None
 
 
-def _object_faults(value: dict[str, Any], rules: dict[str, Any], where: str) -> Iterator[str]:
-    known = rules.get("properties", {})
-    start = f"{where}." if where else ""
+def _fault_of_object(value: dict[str, Any], rules: dict[str, Any]) -> Fault | None:
+    known, others = rules.get("properties", {}), rules.get("additionalProperties", True)
     for name in rules.get("required", ()):
         if name not in value:
-            yield f"{start}{name} is missing"
-    others = rules.get("additionalProperties", True)
+            return f".{name}", "is missing"
     for name, item in value.items():
-        if name in known:
-            yield from _faults(item, known[name], start + name)
-        elif others is False:
-            yield f"{start}{name:.50} is unknown"
-        elif others is not True:
-            yield from _faults(item, others, f"{start}{name:.50}")
+        rule = known.get(name, others)
+        if rule is False:
+            return f".{name:.50}", "is unknown"
+        fault = None if rule is True else _fault(item, rule)
+        if fault is not None:
+            return f".{name:.50}{fault[0]}", fault[1]
+    return None
 
 
-def _array_faults(value: list[Any], rules: dict[str, Any], where: str) -> Iterator[str]:
-    if not rules.get("minItems", 0) <= len(value) <= rules.get("maxItems", len(value)):
-        most = f" to {rules['maxItems']}" if "maxItems" in rules else " or more"
-        yield f"{where} must have {rules.get('minItems', 0)}{most} entries, not {len(value)}"
+def _fault_of_array(value: list[Any], rules: dict[str, Any]) -> Fault | None:
+    least, most = rules.get("minItems", 0), rules.get("maxItems", math.inf)
+    if not least <= len(value) <= most:
+        return "", f"must have {least} {'or more' if most == math.inf else f'to {most}'} entries, not {len(value)}"
     if "items" in rules:
         for position, item in enumerate(value):
-            yield from _faults(item, rules["items"], f"{where}[{position}]")
+            fault = _fault(item, rules["items"])
+            if fault is not None:
+                return f"[{position}]{fault[0]}", fault[1]
+    return None
+
+
+def _fault_of_string(value: str, rules: dict[str, Any]) -> Fault | None:
+    if len(value) > rules.get("maxLength", math.inf):
+        return "", f"has {len(value)} characters; {rules['maxLength']} are allowed"
+    if "pattern" in rules and not re.search(rules["pattern"], value):
+        return "", f"must match {rules['pattern']}, not {_shown(value)}"
+    return None
 
 
 def _is(value: Any, kinds: str | list[str]) -> bool:
-    """Whether a value is of a type, or one of several; 1.0 is no integer here, and true no number."""
-    names = [kinds] if isinstance(kinds, str) else kinds
-    if isinstance(value, bool):
-        return "boolean" in names
-    return any(isinstance(value, _TYPES[name]) for name in names)
+    names = _NAMES[type(value)]
+    return kinds in names if isinstance(kinds, str) else not names.isdisjoint(kinds)
 
 
 def _same(value: Any, choice: Any) -> bool:

@@ -225,8 +225,8 @@ def step_from_document(part: dict[str, Any], n_features: int | None) -> Any:
     wanted = {
         "RegionVectorizer": {"columns", "vectorizers"},
         "NamedColumns": set(),
-        "TfidfTransformer": {"idf", "idf_type"} if part["params"].get("use_idf") else set(),
-        "TfidfVectorizer": {"terms", "idf", "idf_type"} if part["params"].get("use_idf") else {"terms"},
+        "TfidfTransformer": {"idf", "idf_type"} if part["params"].get("use_idf", True) else set(),
+        "TfidfVectorizer": {"terms", "idf", "idf_type"} if part["params"].get("use_idf", True) else {"terms"},
     }.get(kind, {"terms"})
     odd = sorted(wanted ^ (set(part) - {"class", "params", "name"}))
     if odd:
