@@ -13,7 +13,7 @@ $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -c "import sys; sys.exit(0 if sys.version_info >= (3, 11) else 'bayesieve needs Python 3.11 or newer')"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[plot]" --group test --group lint
+	$(BIN)/python -m pip install --quiet --editable ".[plot,report]" --group test --group lint
 	touch $@
 
 demo: $(VENV)/.ready ## choose the words that tell two kinds of documents apart, in a minute

@@ -67,7 +67,8 @@ def _sizes(study: Study) -> IndexArray:
     if kind == "text":
         return np.array([len(text) for text in X], dtype=np.intp)
     if kind == "regions":
-        return np.array([[len(text) for text in column] for column in X.values()], dtype=np.intp).sum(axis=0)
+        lengths = np.array([[len(text) for text in column] for column in X.values()], dtype=np.intp)
+        return np.asarray(lengths.sum(axis=0))
     return np.ones(len(study.evaluation.truth), dtype=np.intp)
 
 

@@ -112,7 +112,7 @@ def _features(summary: Mapping[str, Any]) -> str:
         shown = escape_markdown(feature["name"]) + ("" if weight is None else f" {weight:+.2f}")
         by_label.setdefault(feature["speaks_for"], []).append(shown)
     rows = [[escape_markdown(label), ", ".join(names[:_SHOWN])] for label, names in by_label.items()]
-    about = f"The number is the weight: the {escape_markdown(summary['model']['weight_is'])}."
+    about = f"The number is the weight: {escape_markdown(summary['model']['weight_is'])}."
     return f"## What speaks for what\n\n{about}\n\n" + _table(["class", "features, those that matter most first"], rows)
 
 

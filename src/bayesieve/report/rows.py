@@ -178,8 +178,16 @@ def learn_features(
     Features
         The matrix and how it was made.
     """
-    kind = kind_of(X)
-    options = dict(word_options or {})
+    try:
+        return _learn(X, kind_of(X), dict(word_options or {}), progress)
+    except ValueError as error:
+        if "empty vocabulary" not in str(error):
+            raise
+        msg = "The training texts hold no words (of two letters or more, no stop words): is it the right column?"
+        raise ValueError(msg) from error
+
+
+def _learn(X: Any, kind: str, options: dict[str, Any], progress: Progress | None) -> Features:
     if kind == "text":
         counter = word_counter(**options)
         matrix = counter.fit_transform(_watched(X, progress, "counting words"))

@@ -8,81 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import StratifiedKFold
 
-from bayesieve._typing import AnyArray, FloatArray, IndexArray, K
+from bayesieve._typing import AnyArray, K
 from bayesieve.models.base import SparseClassifier, resolve_k
-from bayesieve.models.hybrid import HybridNB
-from bayesieve.report.families import FAMILIES, choose_family, feature_weights, speaks_for
+from bayesieve.report.families import FAMILIES, choose_family
+from bayesieve.report.job import Evaluation, Job, PathPoint, shuffled_folds
 from bayesieve.report.rows import Features, Progress, Rows, count_rows, kind_of, learn_features
-from bayesieve.selection.cv import SparsityCV
-from bayesieve.selection.path import sparsity_path
-from bayesieve.selection.rules import auto_grid
 
-__all__ = ["Evaluation", "PathPoint", "Rows", "Study", "run_study"]
+__all__ = ["Study", "run_study"]
 
 _RULES = ("1se", "best", "elbow")
-_HYBRID_GRID = 12  # a hybrid model is fitted anew for every k
-_NAMES = 50  # features named at each k
-
-_Score = tuple[float, float]  # mean and deviation over the folds
-
-
-@dataclass(frozen=True)
-class PathPoint:
-    """The model of one k.
-
-    Attributes
-    ----------
-    k : int
-        Number of features (of each text column, for the hybrid).
-    gain : float
-        What they add to the training objective.
-    gap : float or None
-        How much another choice could add at most; None where the choice is exact.
-    features : list of str
-        Their names by falling gain, the first ones.
-    speaks_for : list of str
-        The label each of them speaks for most.
-    cv_mean, cv_std : float or None
-        Accuracy on the held-out folds.
-    test_accuracy : float or None
-        Accuracy on the test rows.
-    """
-
-    k: int
-    gain: float
-    gap: float | None
-    features: list[str]
-    speaks_for: list[str]
-    cv_mean: float | None
-    cv_std: float | None
-    test_accuracy: float | None
-
-
-@dataclass(frozen=True, eq=False)
-class Evaluation:
-    """What the model says about rows that it was not trained on.
-
-    Attributes
-    ----------
-    rows : {"test", "cross-validation"}
-        Which rows.
-    truth, predicted : ndarray of shape (n,)
-        Labels.
-    proba : ndarray of shape (n, n_classes) or None
-        Class probabilities, for the families that have them.
-    X : as in Rows
-        The rows as they were given.
-    """
-
-    rows: str
-    truth: AnyArray
-    predicted: AnyArray
-    proba: FloatArray | None
-    X: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +35,8 @@ class Study:
         How rows become numbers, and the names of the columns.
     family, reason : str
         The family, and why.
+    k : int
+        Number of features; of each text column for the hybrid.
     chosen_by : str
         How k was chosen: "given", or the rule, as in "1se over 5 folds".
     train : Rows
@@ -122,6 +60,7 @@ class Study:
     features: Features
     family: str
     reason: str
+    k: int
     chosen_by: str
     train: Rows
     n_test: int
@@ -130,11 +69,6 @@ class Study:
     baseline_accuracy: float | None
     seed: int
     notes: list[str]
-
-    @property
-    def k(self) -> int:
-        """Number of features, as a number; of each text column for the hybrid."""
-        return resolve_k(self.classifier.k, self.features.width)
 
 
 def run_study(
@@ -197,22 +131,23 @@ def run_study(
     if rule not in _RULES:
         msg = f"rule={rule!r} must be one of {list(_RULES)}."
         raise ValueError(msg)
+    if family is not None and family not in FAMILIES:
+        msg = f"family={family!r} must be one of {sorted(FAMILIES)}."
+        raise ValueError(msg)
     labels = _checked_labels(train, "train")
+    folds = shuffled_folds(labels, cv, seed)
     kind = kind_of(train.X)
+    if kind == "regions" and family not in {None, "hybrid"}:
+        msg = f"Several text columns are regions, which only family='hybrid' weighs; family={family!r} takes one."
+        raise ValueError(msg)
     features = learn_features(train.X, word_options=word_options, progress=progress)
     if family is None:
         family, why = choose_family(kind, features.matrix)
         reason = reason or why
-    if family not in FAMILIES:
-        msg = f"family={family!r} must be one of {sorted(FAMILIES)}."
-        raise ValueError(msg)
-    if kind == "regions" and family != "hybrid":
-        msg = f"Several text columns are regions, which only family='hybrid' weighs; family={family!r} takes one."
-        raise ValueError(msg)
     estimator = FAMILIES[family].make(**FAMILIES[family].fixed, **dict(parameters or {}))
     if features.regions is not None:
         estimator.set_params(regions=features.regions)
-    job = _Job(estimator, features, labels, _Progress(progress), _folds(labels, cv, seed), [])
+    job = Job(estimator, features, labels, progress or _silent, folds, [])
     held = None
     if test is not None:
         truth = _checked_labels(test, "test", like=labels)
@@ -221,12 +156,15 @@ def run_study(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the certificate says it
         warnings.filterwarnings("ignore", message=r"k=\d+ is larger than the number of features")
+        if isinstance(k, int) and k > features.width:
+            job.notes.append(f"k={k:,} is more than there are: all {features.width:,} features are kept.")
         if test is None and k == "auto" and rule != "elbow":
             job.notes.append(
                 "There are no test rows: the accuracy comes from the folds that k was chosen on, which flatters it "
                 "a little."
             )
         classifier, chosen_by, cv_scores = job.choose(k, rule, needed=test is None)
+        kept = resolve_k(classifier.k, features.width)
         evaluation = job.evaluate(classifier, held, train.X if test is None else test.X)
         path = job.path(family, classifier, cv_scores, held)
         baseline = job.baseline(path, held)
@@ -236,6 +174,7 @@ def run_study(
         features=features,
         family=family,
         reason=reason or "given",
+        k=kept,
         chosen_by=chosen_by,
         train=Rows(train.X, labels),
         n_test=0 if test is None else len(test),
@@ -247,130 +186,8 @@ def run_study(
     )
 
 
-@dataclass(frozen=True)
-class _Progress:
-    """Progress of the stages after the words are counted."""
-
-    tell: Progress | None
-
-    def __call__(self, stage: str, done: int, total: int) -> None:
-        if self.tell is not None:
-            self.tell(stage, done, total)
-
-
-@dataclass(frozen=True, eq=False)
-class _Job:
-    """The steps of a study, on the matrix."""
-
-    estimator: SparseClassifier
-    features: Features
-    labels: AnyArray
-    progress: _Progress
-    folds: list[tuple[IndexArray, IndexArray]]
-    notes: list[str]
-
-    def note_strangers(self, truth: AnyArray) -> None:
-        """Say which test rows have labels that no training row has."""
-        strange = ~np.isin(truth, self.labels)
-        if strange.any():
-            names = ", ".join(map(str, np.unique(truth[strange])[:3].tolist()))
-            self.notes.append(
-                f"{int(strange.sum())} test rows have a label that no training row has ({names}): they count as wrong."
-            )
-
-    def grid(self, chosen: Any = None) -> list[int]:
-        """Numbers of features to try."""
-        values = auto_grid(self.features.width, _HYBRID_GRID if isinstance(self.estimator, HybridNB) else 40).tolist()
-        return sorted({*values, *([] if chosen is None else [resolve_k(chosen, self.features.width)])})
-
-    def choose(self, k: K | str, rule: str, *, needed: bool) -> tuple[SparseClassifier, str, dict[int, _Score]]:
-        """Fit with the k given or chosen; with cross-validated scores of all k where they were wanted or are needed."""
-        given = None if k == "auto" else k
-        scores: dict[int, _Score] = {}
-        if given is None or needed:
-            search = SparsityCV(
-                self.estimator, ks=self.grid(given), cv=self.folds, rule="best" if needed and given else rule
-            )
-            search._on_fold = lambda done, total: self.progress("choosing k", done, total)
-            search.fit(self.features.matrix, self.labels)
-            if "mean_test_score" in search.cv_results_:
-                table = (search.cv_results_[name] for name in ("n_features", "mean_test_score", "std_test_score"))
-                scores = {int(size): (float(mean), float(std)) for size, mean, std in zip(*table, strict=True)}
-            if given is None:
-                how = f"{rule} over {len(self.folds)} folds" if scores else rule
-                return search.best_estimator_, how, scores
-        self.progress("fitting", 0, 1)
-        classifier = clone(self.estimator).set_params(k=given).fit(self.features.matrix, self.labels)
-        self.progress("fitting", 1, 1)
-        return classifier, "given", scores
-
-    def evaluate(self, classifier: SparseClassifier, held: tuple[Any, AnyArray] | None, given: Any) -> Evaluation:
-        """Predict rows that were not trained on: the test rows, or fold by fold the others."""
-        if held is not None:
-            X, truth = held
-            proba = classifier.predict_proba(X) if hasattr(classifier, "predict_proba") else None
-            return Evaluation("test", truth, classifier.predict(X), proba, given)
-        X = self.features.matrix
-        predicted, proba = self.labels.copy(), None
-        if hasattr(classifier, "predict_proba"):
-            proba = np.zeros((len(self.labels), len(classifier.classes_)))
-        for done, (train, test) in enumerate(self.folds):
-            self.progress("scoring", done, len(self.folds))
-            model = clone(classifier).fit(X[train], self.labels[train])
-            predicted[test] = model.predict(X[test])
-            if proba is not None:
-                proba[np.ix_(test, np.searchsorted(classifier.classes_, model.classes_))] = model.predict_proba(X[test])
-        self.progress("scoring", len(self.folds), len(self.folds))
-        return Evaluation("cross-validation", self.labels, predicted, proba, given)
-
-    def path(
-        self, family: str, classifier: SparseClassifier, scores: dict[int, _Score], held: tuple[Any, AnyArray] | None
-    ) -> list[PathPoint]:
-        """Train for every k of the grid."""
-        grid = self.grid(classifier.k)
-        self.progress("path", 0, len(grid))
-        X, y = (None, None) if held is None else held
-        path = sparsity_path(self.estimator, self.features.matrix, self.labels, ks=grid, X_val=X, y_val=y)
-        points = []
-        for place, size in enumerate(path.ks.tolist()):
-            model = path.estimator_at(size)
-            strongest = np.argsort(-model.support_gains_, kind="stable")[:_NAMES]
-            sides = speaks_for(family, feature_weights(model)[:, strongest])
-            gap = np.sum(getattr(model, "gap_", np.nan))
-            mean, std = scores.get(size, (None, None))
-            points.append(
-                PathPoint(
-                    k=size,
-                    gain=float(path.gain[place]),
-                    gap=None if np.isnan(gap) else float(gap),
-                    features=[str(name) for name in self.features.names[model.support_[strongest]]],
-                    speaks_for=[str(label) for label in model.classes_[sides]],
-                    cv_mean=mean,
-                    cv_std=std,
-                    test_accuracy=None if path.score is None else float(path.score[place]),
-                )
-            )
-        self.progress("path", len(grid), len(grid))
-        return points
-
-    def baseline(self, path: list[PathPoint], held: tuple[Any, AnyArray] | None) -> float | None:
-        """Accuracy with every feature: the end of the path."""
-        return path[-1].test_accuracy if held is not None else path[-1].cv_mean
-
-
-def _folds(labels: AnyArray, cv: int, seed: int) -> list[tuple[IndexArray, IndexArray]]:
-    """Shuffled, stratified folds; fewer where no class has as many rows."""
-    most = int(np.unique(labels, return_counts=True)[1].max())
-    if most < 2:
-        msg = "Every label stands in one training row only: there is nothing to learn from. Is it the right column?"
-        raise ValueError(msg)
-    if cv < 2:
-        msg = f"cv={cv!r} must be at least 2."
-        raise ValueError(msg)
-    splitter = StratifiedKFold(min(cv, most), shuffle=True, random_state=seed)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The least populated class")
-        return list(splitter.split(np.zeros(len(labels)), labels))
+def _silent(_stage: str, _done: int, _total: int) -> None:
+    """Tell nobody."""
 
 
 def _checked_labels(rows: Rows, argument: str, like: AnyArray | None = None) -> AnyArray:
@@ -389,6 +206,10 @@ def _checked_labels(rows: Rows, argument: str, like: AnyArray | None = None) -> 
             msg = f"{argument}.y mixes labels of the types {', '.join(kinds)}: make them all text."
             raise ValueError(msg)
         y = np.array(y.tolist())
+    if y.dtype.kind == "f" and not bool((y == np.rint(y)).all()):
+        fraction = y[y != np.rint(y)][0]
+        msg = f"{argument}.y holds numbers such as {fraction}: classes are needed. Cut the numbers into ranges first."
+        raise ValueError(msg)
     if like is None and len(np.unique(y)) < 2:
         msg = f"All {n_rows} training rows have the label {y.tolist()[0]!r}: a model needs two labels to tell apart."
         raise ValueError(msg)

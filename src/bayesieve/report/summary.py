@@ -15,7 +15,8 @@ from bayesieve.metrics.coverage import coverage_accuracy_area, coverage_accuracy
 from bayesieve.report.certificate import certificate
 from bayesieve.report.examples import examples
 from bayesieve.report.families import FAMILIES, feature_weights, speaks_for
-from bayesieve.report.study import Evaluation, PathPoint, Study
+from bayesieve.report.job import Evaluation, PathPoint
+from bayesieve.report.study import Study
 
 __all__ = ["summarise"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,7 +88,14 @@ class Candidates:
 
     @classmethod
     def from_rows(
-        cls, estimator: SparseClassifier, X: Any, y: AnyArray, weights: FloatArray | None, ks: Sequence[int]
+        cls,
+        estimator: SparseClassifier,
+        X: Any,
+        y: AnyArray,
+        weights: FloatArray | None,
+        ks: Sequence[int],
+        *,
+        tick: Callable[[], None] | None = None,
     ) -> Candidates:
         """Fit on rows, for models that are not functions of sums.
 
@@ -104,6 +111,8 @@ class Candidates:
             Row weights.
         ks : sequence of int
             Numbers of features.
+        tick : callable, default=None
+            Called after each fit.
 
         Returns
         -------
@@ -113,6 +122,8 @@ class Candidates:
 
         def fitted(k: int) -> SparseClassifier:
             model: SparseClassifier = clone(estimator).set_params(k=k).fit(X, y, weights)
+            if tick is not None:
+                tick()
             return model
 
         if estimator._nested:

@@ -133,8 +133,8 @@ class SparsityCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         "verbose": ["verbose"],
     }
 
-    # Told (folds done, folds) as they are done, by those who show progress in their own way.
-    _on_fold: Callable[[int, int], None] | None = None
+    # Told how many of the candidates of all folds are done, by those who show progress in their own way.
+    _on_progress: Callable[[int, int], None] | None = None
 
     def __init__(
         self,
@@ -212,25 +212,18 @@ class SparsityCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         folds.gather(grid)
         self.n_splits_ = len(splits)
         weights = self._score_weights(sample_weight)
+        steps = _Steps(len(grid.params), len(splits), self._on_progress)
         jobs = (
-            delayed(score_fold)(folds, fold, grid, self.scorer_, None if weights is None else weights[test])
+            delayed(score_fold)(folds, fold, grid, self.scorer_, None if weights is None else weights[test], steps.one)
             for fold, (_, test) in enumerate(splits)
         )
         results = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(jobs)
-        outcome = np.array(list(_watched(results, len(splits), self._on_fold or self._show_fold)))
+        outcome = np.array(list(_shown(steps.watched(results), len(splits), bool(self.verbose))))
         self.cv_results_ = results_table(grid, outcome)
         self.best_index_ = RULES[self.rule](np.ascontiguousarray(outcome[:, :, 0].T), grid.sizes)
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         best_params: dict[str, Any] = grid.params[self.best_index_]
         return best_params
-
-    def _show_fold(self, done: int, n_folds: int) -> None:
-        """On a terminal, say how many folds are done."""
-        if done and self.verbose and sys.stderr.isatty():
-            bar = "#" * (30 * done // n_folds)
-            sys.stderr.write(f"\rSparsityCV [{bar:<30}] fold {done} of {n_folds}")
-            sys.stderr.write("\n" if done == n_folds else "")
-            sys.stderr.flush()
 
     def _score_weights(self, sample_weight: ArrayLike | None) -> FloatArray | None:
         """Weights for the scorer, where GridSearchCV would pass them on."""
@@ -457,9 +450,39 @@ class SparsityCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _watched(results: Iterable[FloatArray], n_folds: int, report: Callable[[int, int], None]) -> Iterator[FloatArray]:
-    """Pass results through and report how many folds are done, none at first."""
-    report(0, n_folds)
+def _shown(results: Iterable[FloatArray], n_folds: int, wanted: bool) -> Iterator[FloatArray]:
+    """Pass results through; on a terminal say how many folds are done."""
+    show = wanted and sys.stderr.isatty()
     for done, result in enumerate(results, start=1):
-        report(done, n_folds)
+        if show:
+            bar = "#" * (30 * done // n_folds)
+            sys.stderr.write(f"\rSparsityCV [{bar:<30}] fold {done} of {n_folds}")
+            sys.stderr.write("\n" if done == n_folds else "")
+            sys.stderr.flush()
         yield result
+
+
+class _Steps:
+    """Counts candidates: one by one where each is fitted anew, else all of a fold when it is done."""
+
+    def __init__(self, n_candidates: int, n_folds: int, report: Callable[[int, int], None] | None) -> None:
+        self.n_candidates, self.total = n_candidates, n_candidates * n_folds
+        self._report = report
+        self._done = 0
+
+    def one(self) -> None:
+        """One candidate of some fold is fitted; the last one of a fold waits for the scores."""
+        if (self._done + 1) % self.n_candidates:
+            self._reach(self._done + 1)
+
+    def watched(self, results: Iterable[FloatArray]) -> Iterator[FloatArray]:
+        """Pass the results of the folds through."""
+        self._reach(0)
+        for folds_done, result in enumerate(results, start=1):
+            self._reach(folds_done * self.n_candidates)
+            yield result
+
+    def _reach(self, done: int) -> None:
+        self._done = max(self._done, done)
+        if self._report is not None:
+            self._report(self._done, self.total)

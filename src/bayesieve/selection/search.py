@@ -60,10 +60,10 @@ class Fold:
     statistics: Callable[[SparseClassifier], ClassStatistics]
     rows: Callable[[], Rows]
 
-    def candidates(self, model: SparseClassifier, ks: list[int]) -> Candidates:
-        """Train for all k: from class sums where they are enough, else from the rows."""
+    def candidates(self, model: SparseClassifier, ks: list[int], tick: Callable[[], None] | None = None) -> Candidates:
+        """Train for all k: from class sums where they are enough, else from the rows (a tick after each fit)."""
         if model._why_not_additive():
-            return Candidates.from_rows(model, *self.rows(), ks)
+            return Candidates.from_rows(model, *self.rows(), ks, tick=tick)
         return Candidates.from_statistics(model, self.statistics(model), ks)
 
 
@@ -286,7 +286,14 @@ class Search:
         return PlainFolds(self.final, rows, splits, probe.__dict__.get("feature_names_in_"))
 
 
-def score_fold(folds: Folds, number: int, grid: Grid, scorer: Any, test_weight: FloatArray | None) -> FloatArray:
+def score_fold(
+    folds: Folds,
+    number: int,
+    grid: Grid,
+    scorer: Any,
+    test_weight: FloatArray | None,
+    tick: Callable[[], None] | None = None,
+) -> FloatArray:
     """Score every candidate on one fold.
 
     Parameters
@@ -301,6 +308,8 @@ def score_fold(folds: Folds, number: int, grid: Grid, scorer: Any, test_weight: 
         A scikit-learn scorer.
     test_weight : ndarray or None
         Weights of the test rows, for a scorer that takes them.
+    tick : callable, default=None
+        Called after each model that had to be fitted on its own.
 
     Returns
     -------
@@ -318,7 +327,7 @@ def score_fold(folds: Folds, number: int, grid: Grid, scorer: Any, test_weight: 
     for others, positions in grid.groups:
         start = time.perf_counter()
         ks = [_fitting(grid.params[position][grid.k_name], fold.n_features) for position in positions]
-        candidates = fold.candidates(clone(folds.final).set_params(**others), ks)
+        candidates = fold.candidates(clone(folds.final).set_params(**others), ks, tick)
         outcome[positions, 1] = shared + (time.perf_counter() - start) / len(positions)
         start = time.perf_counter()
         for place, scores in candidates.scores(X, _values(candidates.largest, X, values)):
