@@ -180,7 +180,7 @@ def train(
 
         inputs = {
             "kind": material.inputs.kind,
-            "columns": material.inputs.columns,
+            "columns": material.inputs.columns[:200],  # of tables the model itself knows those it reads
             "regions": isinstance(material.train.X, dict),
             "zero_based": material.zero_based,
         }
