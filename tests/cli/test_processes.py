@@ -10,11 +10,15 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
+from typing import get_type_hints
 
+import numba
 import polars as pl
 import pytest
 
 from bayesieve import __version__
+from bayesieve.cli.app import COMMANDS
 
 pty = pytest.importorskip("pty", reason="needs pseudo-terminals")
 
@@ -162,3 +166,31 @@ def test_without_the_extra(tmp_path):
 def test_importing_the_package_does_not_import_typer():
     code = "import sys, bayesieve, bayesieve.cli; sys.exit(bool({'typer', 'rich', 'polars'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_first_use_is_told_from_the_next_ones(run, reviews_csv, tmp_path):
+    if numba.config.DISABLE_JIT:
+        pytest.skip("kernels are not compiled")
+    code = "from bayesieve.cli.compiling import say_if_compiling; say_if_compiling()"
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stderr.startswith("First use: the numerical kernels are compiled now")
+    words = ("fit", reviews_csv, "-t", "label", "--text", "text", "--k", "2")
+    assert run(*words).code == 0
+    assert "First use" not in run(*words).err
+
+
+def test_the_guide_names_every_option(app):
+    guide = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text()
+    for module in COMMANDS:
+        name = module.__name__.rpartition(".")[2]
+        assert f"bayesieve {name}" in guide
+        hints = get_type_hints(getattr(module, name), include_extras=True)
+        flags = {flag for hint in hints.values() for flag in getattr(declared(hint), "flags", "").split()}
+        assert "--json" in flags
+        for flag in flags:
+            assert f"`{flag}" in guide, flag
+
+
+def declared(hint):
+    return hint.__metadata__[0] if hasattr(hint, "__metadata__") else None

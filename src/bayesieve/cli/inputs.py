@@ -85,7 +85,7 @@ def choose_inputs(frame: pl.DataFrame, target: str, text: list[str], features: l
     if len(prose) == 1 or (len(strings) == 1 and len(others) == 1):
         chosen = (prose or strings)[0]
         rest = f"; not used: {listed(n for n in others if n != chosen)}" if len(others) > 1 else ""
-        return Inputs("text", [chosen], f"{chosen!r} is the only column of texts{rest}")
+        return Inputs("text", [chosen], f"{chosen!r}, the only column of texts{rest}")
     if numeric and not strings:
         neither = [name for name in others if name not in numeric]
         unused = f"; not used, being neither: {listed(neither)}" if neither else ""

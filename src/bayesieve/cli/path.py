@@ -111,10 +111,11 @@ def computed(material: Any, settings: dict[str, Any], words: dict[str, Any] | No
 
     with progress_bar() as progress:
         features = learn_features(material.train.X, word_options=words, progress=progress)
-        family, reason = settings["family"], "given"
+        family, why = settings["family"], ""
         if family is None:
             family, reason = choose_family(features.kind, features.matrix)
-        say(f"{family}: {reason}; {features.matrix.shape[1]:,} features.")
+            why = f", because {reason}"
+        say(f"Model: {family}{why}; {features.matrix.shape[1]:,} features.")
         estimator = FAMILIES[family].make(**FAMILIES[family].fixed, **(settings["parameters"] or {}))
         if features.regions is not None:
             estimator.set_params(regions=features.regions)
