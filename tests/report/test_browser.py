@@ -89,6 +89,7 @@ def test_the_slider_changes_the_list_and_the_mark(visit, review_summary):
     page.locator("#k").focus()
     page.keyboard.press("End")
     assert chosen(page) == path[-1]["features"]
+    assert page.locator("#new").inner_text().startswith(", ".join(path[-1]["entered"]))
     assert page.locator("#k").get_attribute("aria-valuetext").startswith(f"{path[-1]['k']} words")
     page.keyboard.press("ArrowLeft")
     assert chosen(page) == path[-2]["features"]

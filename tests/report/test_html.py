@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_data import HOSTILE, hostile_summary, table
 
-from bayesieve.report import Rows, charts, render_html, run_study, summarise
+from bayesieve.report import Rows, charts, render_html, render_markdown, run_study, summarise
 from bayesieve.report.html import json_for_html, short
 from bayesieve.report.marks import marked_pieces
 
@@ -139,6 +139,14 @@ class TestPieces:
     def test_columns_begin_where_they_begin(self):
         pieces = marked_pieces({"text": "ab\ncd", "spans": [], "parts": [[0, 2, "head"], [3, 5, "body"]]})
         assert [(piece.column, piece.text) for piece in pieces] == [("head", "ab\n"), ("body", "cd")]
+
+
+def test_a_text_that_no_file_could_hold():
+    texts = ["one \ud800 two", "three four"] * 10
+    summary = summarise(run_study(Rows(texts, ["a\udfff", "b"] * 10), k=2))
+    for text in (render_html(summary), render_markdown(summary)):
+        assert "a?" in text
+        assert text.encode("utf-8")
 
 
 def test_long_labels_are_cut():

@@ -108,6 +108,15 @@ class TestTheChoiceOfK:
             assert all(point.cv_mean is not None for point in study.path)
             assert study.k in [point.k for point in study.path]
 
+    def test_what_is_new_at_each_k(self):
+        texts, labels = reviews()
+        for rows, family in ((texts, "multinomial"), ({"a": texts, "b": texts[::-1]}, "hybrid")):
+            study = run_study(Rows(rows, labels), family=family, k=2)
+            seen = set()
+            for point in study.path[:4]:
+                assert point.entered == [name for name in point.features if name not in seen]
+                seen = set(point.features)
+
     def test_a_k_above_the_number_of_features_means_all(self):
         X, y = table()
         study = run_study(Rows(X, y), k=100)

@@ -44,7 +44,8 @@ def chart_program() -> str:
     altair, converter = require("altair"), require("vl_convert")
     major, minor = altair.SCHEMA_VERSION.lstrip("v").split(".")[:2]
     bundle: str = converter.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=f"{major}.{minor}")
-    return bundle
+    # in a page, a line ends with one character, and a script ends where it says so
+    return bundle.replace("\r\n", "\n").replace("</script", "<\\/script")
 
 
 @cache

@@ -12,7 +12,7 @@ from typing import Any
 from bayesieve.report.charts import chart_program, chart_specs, require
 from bayesieve.report.marks import marked_pieces
 
-__all__ = ["json_for_html", "render_html"]
+__all__ = ["encodable", "json_for_html", "render_html"]
 
 _DRAWN = ("model", "path", "coverage", "scores")  # the parts of a summary that the page's program reads
 
@@ -55,7 +55,23 @@ def render_html(summary: Mapping[str, Any]) -> str:
         data_json=jinja2.utils.markupsafe.Markup(json_for_html(data)),
         policy=_policy(style, scripts),
     )
-    return page
+    return encodable(page)
+
+
+def encodable(text: str) -> str:
+    """Replace halves of surrogate pairs, which no file could hold.
+
+    Parameters
+    ----------
+    text : str
+        A text, from anywhere.
+
+    Returns
+    -------
+    str
+        The text, with a question mark for each.
+    """
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def json_for_html(value: Any) -> str:

@@ -23,6 +23,7 @@ __all__ = ["Evaluation", "Job", "PathPoint", "shuffled_folds"]
 
 _HYBRID_GRID = 12  # a hybrid model is fitted anew for every k
 _NAMES = 50  # features named at each k
+_NEW = 20  # features named that the k before did not have
 
 Score = tuple[float, float]  # mean and deviation over the folds
 
@@ -43,6 +44,8 @@ class PathPoint:
         Their names by falling gain, the first ones.
     speaks_for : list of str
         The label each of them speaks for most.
+    entered : list of str
+        Those that the next smaller k of the path did not keep, the first ones by falling gain.
     cv_mean, cv_std : float or None
         Accuracy on the held-out folds.
     test_accuracy : float or None
@@ -54,6 +57,7 @@ class PathPoint:
     gap: float | None
     features: list[str]
     speaks_for: list[str]
+    entered: list[str]
     cv_mean: float | None
     cv_std: float | None
     test_accuracy: float | None
@@ -169,26 +173,35 @@ class Job:
     ) -> list[PathPoint]:
         """Train for every k of the grid."""
         grid = self.grid(classifier.k)
+        # a hybrid is fitted anew for each k: one by one, so that progress is seen
+        parts = [[k] for k in grid] if isinstance(self.estimator, HybridNB) else [grid]
+        points: list[PathPoint] = []
+        before = np.empty(0, dtype=np.intp)
         self.progress("path", 0, len(grid))
-        if not isinstance(self.estimator, HybridNB):
-            points = self._points(family, grid, scores, held)
-        else:  # fitted anew for each k: one by one, so that progress is seen
-            points = []
-            for size in grid:
-                points += self._points(family, [size], scores, held)
-                self.progress("path", len(points), len(grid))
-        self.progress("path", len(grid), len(grid))
+        for ks in parts:
+            found, before = self._points(family, ks, scores, held, before)
+            points += found
+            self.progress("path", len(points), len(grid))
         return points
 
     def _points(
-        self, family: str, ks: list[int], scores: dict[int, Score], held: tuple[Any, AnyArray] | None
-    ) -> list[PathPoint]:
+        self,
+        family: str,
+        ks: list[int],
+        scores: dict[int, Score],
+        held: tuple[Any, AnyArray] | None,
+        before: IndexArray,
+    ) -> tuple[list[PathPoint], IndexArray]:
+        """Train for some k; ``before`` is the support of the k before them, and that of the last one is given back."""
         X, y = (None, None) if held is None else held
         path = sparsity_path(self.estimator, self.features.matrix, self.labels, ks=ks, X_val=X, y_val=y)
         points = []
         for place, size in enumerate(path.ks.tolist()):
             model = path.estimator_at(size)
-            strongest = np.argsort(-model.support_gains_, kind="stable")[:_NAMES]
+            order = np.argsort(-model.support_gains_, kind="stable")
+            strongest = order[:_NAMES]
+            new = order[~np.isin(model.support_[order], before, assume_unique=True)][:_NEW]
+            before = model.support_
             sides = speaks_for(family, feature_weights(model)[:, strongest])
             gap = np.sum(getattr(model, "gap_", np.nan))
             mean, std = scores.get(size, (None, None))
@@ -197,14 +210,18 @@ class Job:
                     k=size,
                     gain=float(path.gain[place]),
                     gap=None if np.isnan(gap) else float(gap),
-                    features=[str(name) for name in self.features.names[model.support_[strongest]]],
+                    features=self._names(model, strongest),
                     speaks_for=[str(label) for label in model.classes_[sides]],
+                    entered=self._names(model, new),
                     cv_mean=mean,
                     cv_std=std,
                     test_accuracy=None if path.score is None else float(path.score[place]),
                 )
             )
-        return points
+        return points, before
+
+    def _names(self, model: SparseClassifier, places: IndexArray) -> list[str]:
+        return [str(name) for name in self.features.names[model.support_[places]]]
 
     def baseline(self, path: list[PathPoint], held: tuple[Any, AnyArray] | None) -> float | None:
         """Accuracy with every feature: the end of the path."""

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from bayesieve.report.html import encodable
+
 __all__ = ["escape_markdown", "render_markdown"]
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&$]|:(?=//)|(?<=www)\.)")
@@ -45,7 +47,7 @@ def render_markdown(summary: Mapping[str, Any]) -> str:
         _examples(summary),
         _made(summary),
     ]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return encodable("\n\n".join(part for part in parts if part) + "\n")
 
 
 def escape_markdown(text: Any) -> str:
@@ -98,11 +100,18 @@ def _path(summary: Mapping[str, Any]) -> str:
         [
             f"**{point['k']:,}**" if point["k"] == here else f"{point['k']:,}",
             *(_percent(point[key]) for key, _ in columns),
-            ", ".join(map(escape_markdown, point["features"][:6])),
+            ", ".join(map(escape_markdown, point["entered"][:6])),
         ]
-        for point in summary["path"]
+        for point in _thinned(summary["path"], here)
     ]
-    return "## How few are enough?\n\n" + _table(["features", *(name for _, name in columns), "strongest"], rows)
+    return "## How few are enough?\n\n" + _table(["features", *(name for _, name in columns), "new"], rows)
+
+
+def _thinned(path: Sequence[Mapping[str, Any]], here: int) -> list[Mapping[str, Any]]:
+    """About a dozen points, with the model's own, the first and the last."""
+    step = -(-len(path) // 12)
+    last = len(path) - 1
+    return [point for i, point in enumerate(path) if i % step == 0 or i == last or point["k"] == here]
 
 
 def _features(summary: Mapping[str, Any]) -> str:

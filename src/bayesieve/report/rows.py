@@ -15,7 +15,7 @@ from bayesieve._typing import AnyArray
 from bayesieve.text.regions import RegionClassifier, RegionVectorizer
 from bayesieve.text.words import word_counter
 
-__all__ = ["Features", "Progress", "Rows", "count_rows", "kind_of", "learn_features"]
+__all__ = ["Features", "Progress", "Rows", "count_rows", "kind_of", "learn_features", "silent"]
 
 Progress = Callable[[str, int, int], None]
 
@@ -194,7 +194,10 @@ def _learn(X: Any, kind: str, options: dict[str, Any], progress: Progress | None
         return Features(kind, matrix, counter.get_feature_names_out(), None, counter)
     if kind == "regions":
         regions = RegionVectorizer(list(X), vectorizer=word_counter(**options))
+        tell = progress or silent
+        tell("counting words", 0, 1)  # the vectorizer takes whole columns
         matrix = regions.fit_transform(X)
+        tell("counting words", 1, 1)
         return Features(kind, matrix, regions.get_feature_names_out(), regions.regions_, regions)
     if options:
         msg = f"word_options={options!r} are for texts; these rows are numbers."
@@ -205,6 +208,18 @@ def _learn(X: Any, kind: str, options: dict[str, Any], progress: Progress | None
         return Features(kind, _matrix(columns.fit_transform(X)), names, None, columns)
     matrix = _matrix(X)
     return Features(kind, matrix, np.array([f"x{i}" for i in range(matrix.shape[1])], dtype=object), None, None)
+
+
+def silent(stage: str, done: int, total: int) -> None:
+    """Tell nobody how far it is.
+
+    Parameters
+    ----------
+    stage : str
+        What is being done.
+    done, total : int
+        How much of it.
+    """
 
 
 def _matrix(X: Any) -> Any:

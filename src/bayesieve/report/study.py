@@ -14,7 +14,7 @@ from bayesieve._typing import AnyArray, K
 from bayesieve.models.base import SparseClassifier, resolve_k
 from bayesieve.report.families import FAMILIES, choose_family
 from bayesieve.report.job import Evaluation, Job, PathPoint, shuffled_folds
-from bayesieve.report.rows import Features, Progress, Rows, count_rows, kind_of, learn_features
+from bayesieve.report.rows import Features, Progress, Rows, count_rows, kind_of, learn_features, silent
 
 __all__ = ["Study", "run_study"]
 
@@ -147,7 +147,7 @@ def run_study(
     estimator = FAMILIES[family].make(**FAMILIES[family].fixed, **dict(parameters or {}))
     if features.regions is not None:
         estimator.set_params(regions=features.regions)
-    job = Job(estimator, features, labels, progress or _silent, folds, [])
+    job = Job(estimator, features, labels, progress or silent, folds, [])
     held = None
     if test is not None:
         truth = _checked_labels(test, "test", like=labels)
@@ -184,10 +184,6 @@ def run_study(
         seed=seed,
         notes=job.notes,
     )
-
-
-def _silent(_stage: str, _done: int, _total: int) -> None:
-    """Tell nobody."""
 
 
 def _checked_labels(rows: Rows, argument: str, like: AnyArray | None = None) -> AnyArray:

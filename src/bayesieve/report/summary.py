@@ -97,6 +97,7 @@ def summarise(
                     "gap": point.gap,
                     "features": point.features,
                     "speaks_for": point.speaks_for,
+                    "entered": point.entered,
                 }
                 for point in study.path
             ]

@@ -119,7 +119,6 @@
     $("chosen-title").textContent = point.features.length < point.k
       ? `The ${point.features.length} strongest of ${number(point.k)}`
       : point.k === 1 ? "The one that is kept" : `All ${number(point.k)} that are kept`;
-    const before = new Set(at > 0 ? path[at - 1].features : []);
     $("chosen").replaceChildren(...point.features.map((name, i) => {
       const item = document.createElement("li");
       const label = point.speaks_for[i];
@@ -127,11 +126,11 @@
       item.title = "speaks for " + label;
       if (two) item.classList.add("side" + labels.indexOf(label));
       else item.append(Object.assign(document.createElement("small"), { textContent: label.length > 36 ? label.slice(0, 35) + "\u2026" : label }));
-      if (at > 0 && !before.has(name)) item.classList.add("new");
       return item;
     }));
-    $("chosen-rest").textContent = at > 0 && point.features.some((name) => !before.has(name))
-      ? `Bold: not among those of ${number(path[at - 1].k)}.` : "";
+    const more = at > 0 ? point.k - path[at - 1].k - point.entered.length : 0;
+    $("new-title").textContent = at > 0 ? `New since ${number(path[at - 1].k)}` : "";
+    $("new").textContent = at > 0 ? point.entered.join(", ") + (more > 0 ? ` and ${number(more)} more` : "") : "";
     for (const button of $("jumps").children) button.setAttribute("aria-pressed", String(Number(button.dataset.k) === point.k));
     views.path?.view.signal("chosen", point.k).runAsync();
   }
