@@ -39,3 +39,14 @@ def test_texts_without_what_gives_the_answer_away():
     assert len(texts) > 100
     assert len(set(texts)) == len(texts)
     assert min(map(len, texts)) > 200
+
+
+def test_names_and_numbers_are_taken_out(monkeypatch):
+    from bayesieve.cli import docstrings
+
+    monkeypatch.setattr(
+        docstrings, "docstrings", lambda package: [f"{package.__name__} SciPy.Linalg 1.2 n_samples frobnicate"]
+    )
+    texts, labels = docstrings.two_libraries()
+    assert labels == ["scipy", "sklearn"]
+    assert [text.split() for text in texts] == [[".", ".", "n_samples", "frobnicate"]] * 2

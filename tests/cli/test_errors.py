@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 
+import numba
 import numpy as np
 import polars as pl
 import pytest
@@ -162,12 +164,55 @@ def test_numbers_that_are_missing(fails, table):
     assert "Negative values in data" in fails(1, "fit", negative, "-t", "label", "--model", "multinomial")
 
 
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="two million words are too many for uncompiled kernels")
 def test_ten_megabytes_in_one_text(run, table):
     path = table(text=["good " * 2_000_000, "bad", *TEXTS], label=["+", "-", *LABELS])
     assert run("fit", path, "-t", "label", "--text", "text", "--k", "2", "--test-size", "0").code == 0
 
 
+# ---------------------------------------------------------------------- test rows of another file
+
+
+def test_test_files_that_do_not_fit(fails, run, table):
+    path = table(text=TEXTS, label=LABELS)
+    words = ("fit", path, "-t", "label", "--text", "text", "--k", "2", "--test")
+    assert "--test text: " in fails(2, *words, table("t.parquet", other=TEXTS, label=LABELS))
+    line = fails(1, *words, table("t.parquet", text=TEXTS, label=[0, 1] * 10))
+    assert "labels like '+' in " in line
+    one_sided = run(*words, table("t.parquet", text=TEXTS, label=["+"] * 20), "--json")
+    assert json.loads(one_sided.out)["data"]["test_rows"] == 20
+
+
+def test_svmlight_files(fails, run, tmp_path):
+    path, test = tmp_path / "d.svm", tmp_path / "t.svm"
+    path.write_text("1 1:1 2:1\n0 2:1\n" * 10)
+    test.write_text("1 1:1 7:3\n0 2:1\n")
+    for option in ("--target", "--text", "--features"):
+        assert option in fails(2, "fit", path, option, "x")
+    assert "svmlight files hold numbers" in fails(2, "fit", path, "--model", "hybrid")
+    answer = run("fit", path, "--test", test, "--k", "1", "--json")
+    assert "the model knows 2 and ignores the rest" in answer.err
+    assert json.loads(answer.out)["scores"]["accuracy"] == 1.0
+    path.write_text("0.5 1:1\n0 2:1\n")
+    assert "holds fractions" in fails(1, "fit", path)
+
+
 # ---------------------------------------------------------------------- values of options
+
+
+@pytest.mark.parametrize("ks", ["", "a", "0", "auto,3"])
+def test_paths_of_nonsense(fails, reviews_csv, ks):
+    assert "--k" in fails(2, "path", reviews_csv, "-t", "label", "--text", "text", "--ks", ks)
+
+
+def test_paths_of_regions_and_without_test_rows(run, reviews_csv):
+    words = ("path", reviews_csv, "-t", "label", "--ks", "1,2", "--text", "title")
+    answer = run(*words, "--text", "text", "--model", "hybrid", "--json")
+    assert answer.code == 0, answer.err
+    assert json.loads(answer.out)["model"] == "hybrid"
+    answer = run(*words, "--test-size", "0", "--json")
+    assert "Model: multinomial, because " in answer.err
+    assert json.loads(answer.out)["path"][0]["accuracy"] is None
 
 
 @pytest.mark.parametrize(
@@ -298,6 +343,19 @@ def test_bugs_are_told_in_one_line(fails, monkeypatch, reviews_csv):
     assert line == "error: KeyError: 'oops' (unforeseen; --debug shows where, and a report of it is welcome)"
     monkeypatch.setattr("bayesieve.report.run_study", lambda *_, **__: (_ for _ in ()).throw(MemoryError))
     assert "not enough memory" in fails(1, "fit", reviews_csv, "-t", "label", "--text", "text")
+
+
+def test_warnings_are_one_line_each(run, monkeypatch, reviews_csv):
+    def warns(*_, **__):
+        for _ in range(2):
+            warnings.warn("mind\nthis", UserWarning, stacklevel=1)
+            warnings.warn("for programmers", DeprecationWarning, stacklevel=1)
+        raise PermissionError(13, "Permission denied", "a file")
+
+    monkeypatch.setattr("bayesieve.report.run_study", warns)
+    answer = run("fit", reviews_csv, "-t", "label", "--text", "text")
+    assert answer.err.splitlines()[-2:] == ["warning: mind this", "error: a file: Permission denied"]
+    assert answer.err.count("warning") == 1
 
 
 def test_json_has_no_nan(capsys):

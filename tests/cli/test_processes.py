@@ -163,6 +163,22 @@ def test_without_the_extra(tmp_path):
         assert done.stderr == f'The command line needs {name}: pip install "bayesieve[cli]"\n'
 
 
+@pytest.mark.parametrize(("happens", "code"), [(None, 0), (KeyboardInterrupt, 130)])
+def test_the_way_in(monkeypatch, capsys, happens, code):
+    from bayesieve import cli
+
+    def broken():
+        raise happens
+
+    monkeypatch.setattr(sys, "argv", ["bayesieve", "--version"])
+    if happens:
+        monkeypatch.setattr("bayesieve.cli.app.build_app", broken)
+    with pytest.raises(SystemExit) as left:
+        cli.main()
+    assert left.value.code == code
+    assert capsys.readouterr()[bool(happens)].strip() == ("Interrupted." if happens else f"bayesieve {__version__}")
+
+
 def test_importing_the_package_does_not_import_typer():
     code = "import sys, bayesieve, bayesieve.cli; sys.exit(bool({'typer', 'rich', 'polars'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
