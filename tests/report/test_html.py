@@ -152,3 +152,10 @@ def test_a_text_that_no_file_could_hold():
 def test_long_labels_are_cut():
     assert short("label") == "label"
     assert short("word " * 20) == "word word word word word word word…"
+
+
+@pytest.mark.parametrize(("k", "said"), [(9, True), (7, False)])
+def test_far_fewer_features_that_nearly_do_are_named(review_summary, k, said):
+    enough = [{"k": 4, "loss": 0.01, "accuracy": 0.8}, {"k": 6, "loss": 0.0, "accuracy": 0.805}]
+    page = render_html({**review_summary, "enough": enough, "model": {**review_summary["model"], "k": k}})
+    assert ("With 4 it would be within 1 point of the best." in Page(page).text) == said

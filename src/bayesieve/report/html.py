@@ -34,7 +34,9 @@ def render_html(summary: Mapping[str, Any]) -> str:
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters.update(percent=_percent, sure=_sure, short=short, count=_count, pieces=marked_pieces)
+    environment.filters.update(
+        percent=_percent, points=_points, sure=_sure, short=short, count=_count, pieces=marked_pieces
+    )
     files = resources.files("bayesieve.report") / "templates"
     style, program = ((files / name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
     scripts = [chart_program(), program]
@@ -49,6 +51,7 @@ def render_html(summary: Mapping[str, Any]) -> str:
         summary=summary,
         unit=unit,
         jumps=_jumps(summary),
+        fewer=_fewer(summary),
         chosen_by=_how_k_was_chosen(summary["model"]["chosen_by"]),
         style=jinja2.utils.markupsafe.Markup(style),
         scripts=[jinja2.utils.markupsafe.Markup(script) for script in scripts],
@@ -127,6 +130,13 @@ def _jumps(summary: Mapping[str, Any]) -> list[tuple[int, str]]:
     here = summary["model"]["k"]
     names[here] = f"this model, {names[here]}" if here in names else "this model"
     return sorted(names.items())
+
+
+def _fewer(summary: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Find how few features would nearly do, where that is less than half of those kept."""
+    nearly = [entry for entry in summary["enough"] if 0 < entry["loss"] <= 0.01]
+    fewest = min(nearly, key=lambda entry: entry["k"], default=None)
+    return fewest if fewest and 2 * fewest["k"] <= summary["model"]["k"] else None
 
 
 def _points(loss: float) -> str:

@@ -44,7 +44,7 @@
     return path.flatMap((p) => [
       ["held-out folds", p.cv_mean, p.cv_std], ["test rows", p.test_accuracy, null],
     ].filter(([, score]) => score !== null).map(([series, score, std]) => ({
-      k: p.k, series, score, ...(std ? { low: score - std, high: Math.min(1, score + std) } : {}),
+      k: p.k, series, score, ...(std ? { low: Math.max(0, score - std), high: Math.min(1, score + std) } : {}),
     })));
   }
 
@@ -72,6 +72,13 @@
     bars: () => ({ bars: barRows() }),
   };
 
+  // at least five points high: a curve that hardly moves must not look wild
+  function between(values) {
+    const low = Math.min(...values), high = Math.max(...values), missing = Math.max(0, 0.05 - (high - low)) / 2;
+    const top = Math.min(1, high + missing);
+    return [Math.max(0, Math.min(low - missing, top - 0.05)), top];
+  }
+
   async function draw(name) {
     const place = $("chart-" + name);
     if (!place || (name !== "bars" && !summary[name])) return;
@@ -83,6 +90,11 @@
       $("no-bars").hidden = !place.hidden;
       if (place.hidden) return;
       spec.height = 21 * spec.datasets.bars.length;
+    }
+    if (name !== "bars") {
+      const rows = Object.values(spec.datasets).flat();
+      const domain = between(rows.flatMap((r) => [r.score ?? r.accuracy, r.low, r.high].filter((v) => v !== undefined)));
+      for (const { encoding } of spec.layer) if (encoding.y) encoding.y.scale = { domain, zero: false };
     }
     if (name === "path") {
       const empty = { band: !path.some((p) => p.cv_std), reference: !spec.datasets.all.length };
