@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import mpmath
 import numba
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from sklearn.naive_bayes import BernoulliNB
 
 import naive
 from bayesieve import ClassStatistics, SparseBernoulliNB
-from bayesieve.solvers.bernoulli import bernoulli_gains
+from bayesieve.solvers.bernoulli import bernoulli_gains, bernoulli_log_prob
 
 PROBLEMS = 60 if numba.config.DISABLE_JIT else 500
 
@@ -129,6 +130,16 @@ def test_without_smoothing_impossible_classes_lose_and_the_prior_decides_when_al
             _ = model.intercept_
 
 
+def test_weights_of_many_classes_are_relative_to_the_pooled_model():
+    rng = np.random.default_rng(4)
+    X, y = rng.integers(0, 2, (90, 6)), rng.choice(3, 90, p=[0.7, 0.2, 0.1])
+    model = SparseBernoulliNB(4, alpha=0.5).fit(X, y)
+    pooled = (X.sum(axis=0) + 3 * 0.5)[model.support_] / (90 + 3 * 2 * 0.5)
+    odds = model.support_log_prob_ - model.support_log_absence_prob_
+    expected = odds - (np.log(pooled) - np.log(1 - pooled))
+    np.testing.assert_allclose(model.coef_[:, model.support_], expected, rtol=1e-10, atol=1e-12)
+
+
 def test_a_declared_class_without_rows_is_never_predicted():
     X, y = np.array([[1, 0], [0, 1], [1, 1]]), [0, 2, 2]
     for alpha in (0.0, 1.0):
@@ -143,5 +154,52 @@ def test_a_feature_that_is_nowhere_gains_with_unbalanced_classes():
     assert gains[0] == pytest.approx(3.1, abs=0.05)
 
 
+@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_a_feature_and_its_complement_tie_exactly(alpha, n_classes):
+    rng = np.random.default_rng(n_classes)
+    for _ in range(40):
+        y = rng.integers(0, n_classes, 37)
+        x = rng.random(37) < rng.random(n_classes)[y]
+        X = np.stack([rng.random(37) < 0.5, x, ~x], axis=1)
+        gains = SparseBernoulliNB("all", alpha=alpha).fit(X, y).support_gains_
+        assert gains[1] == gains[2]
+        assert 2 not in SparseBernoulliNB(1, alpha=alpha).fit(X, y).support_
+
+
+@pytest.mark.parametrize("alpha", [1e100, 1e-300])
+def test_extreme_smoothing_is_finite(alpha):
+    X, y = np.random.default_rng(0).integers(0, 2, (30, 5)), np.arange(30) % 3
+    model = SparseBernoulliNB(2, alpha=alpha).fit(X, y)
+    assert np.isfinite([model.objective_, *model.support_gains_]).all()
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+    with pytest.raises(ValueError, match="'alpha' parameter"):
+        SparseBernoulliNB(2, alpha=1e101).fit(X, y)
+
+
 def test_proportional_counts_gain_exactly_nothing():
     assert bernoulli_gains(np.array([[3.0, 7.0], [6.0, 14.0]]), np.array([10.0, 20.0]), 0.0).tolist() == [0, 0]
+
+
+def test_little_smoothing_of_many_rows_keeps_its_digits():
+    """Features that all rows hold, or all but one: N_c - f_c is 1e-10 beside a million, and the gain is nearly 0.
+
+    A gain of infinity came out here, and -inf for a probability that smoothing keeps from 0.
+    """
+    counts, alpha = np.array([2391495.0, 8298794.0, 747964.0]), 1e-10
+    missing = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]]).T
+    present = counts[:, np.newaxis] - missing
+    gains = bernoulli_gains(present, counts, alpha)
+    _, log_absence_prob = bernoulli_log_prob(present, counts, alpha, np.arange(5))
+    with mpmath.workdps(40):
+        totals = [mpmath.mpf(n) + 2 * mpmath.mpf(alpha) for n in counts.tolist()]
+        for i, lacking in enumerate(missing.T.tolist()):
+            absent = [rows + mpmath.mpf(alpha) for rows in lacking]
+            exact = -sum(totals) * sum(
+                share * mpmath.log(share) for share in (sum(absent) / sum(totals), 1 - sum(absent) / sum(totals))
+            )
+            for n, a in zip(totals, absent, strict=True):
+                exact += a * mpmath.log(a / n) + (n - a) * mpmath.log(1 - a / n)
+            assert gains[i] == pytest.approx(float(exact), rel=1e-7, abs=1e-15)
+            expected = [float(mpmath.log(a / n)) for n, a in zip(totals, absent, strict=True)]
+            np.testing.assert_allclose(log_absence_prob[:, i], expected, rtol=1e-14)

@@ -240,6 +240,17 @@ def test_values_whose_squares_overflow_say_so(build, scale):
     )
 
 
+@pytest.mark.parametrize("build", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("scale", [1e-150, 1e-170, 1e-300])
+def test_values_whose_squares_underflow_say_so(build, scale):
+    X, y = np.random.default_rng(3).integers(-3, 4, (40, 3)), np.arange(40) % 2
+    with pytest.raises(ValueError, match=r"X is too small for variances in float64.*Multiply X by a constant first"):
+        SparseGaussianNB(2).fit(build(X * scale), y)
+    one_small = X * np.array([scale, 1.0, 1.0])
+    for data in (X * 1e-140, one_small):
+        assert SparseGaussianNB(1).fit(build(data), y).support_.tolist() == [2]
+
+
 def test_no_smoothing_and_a_feature_that_is_constant_within_a_class():
     rng = np.random.default_rng(3)
     X, y = rng.standard_normal((40, 6)), np.arange(40) % 2

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 
 import numba
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -21,7 +23,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from test_estimator_checks import EXTRA_CHECKS, NAMES_CHECKED_BY_SKLEARN
 
 import naive
-from bayesieve import HybridNB, SparseMultinomialNB
+from bayesieve import HybridNB, SparseMultinomialNB, _jit
 from bayesieve.models import hybrid
 
 VARIANTS = [HybridNB(), HybridNB(k="all"), HybridNB(k=0.5), HybridNB(k=3)]
@@ -287,6 +289,20 @@ def test_a_region_of_no_columns_weighs_nothing(k):
     np.testing.assert_allclose(with_empty.predict_proba(X), without.predict_proba(X))
 
 
+@pytest.mark.parametrize("C", [1e4, np.inf])
+@pytest.mark.parametrize("options", [{}, {"normalize": False}, {"leave_one_out": False}, {"k": "all"}], ids=str)
+def test_a_region_of_equal_words_weighs_nothing(C, options):
+    """All words equally likely in all classes: what rounding leaves of the evidence, 1e-16 per word, is no evidence."""
+    for seed, n_classes in ((0, 2), (1, 3)):
+        X, y = problem(seed, n=101, n_classes=n_classes)
+        for words in (np.ones((101, 2), dtype=int), np.full((101, 30), 3)):
+            wide = np.hstack([X, words])
+            model = HybridNB([*REGIONS, slice(9, None)], C=C, **options).fit(wide, y)
+            without = HybridNB(REGIONS, C=C, **options).fit(X, y)
+            np.testing.assert_allclose(model.region_weights_, [*without.region_weights_, 0], rtol=1e-9)
+            np.testing.assert_allclose(model.predict_proba(wide), without.predict_proba(X), rtol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("regions", "message"),
     [
@@ -491,3 +507,91 @@ def test_searches_and_cross_validation_take_it():
     search = GridSearchCV(HybridNB(REGIONS), {"k": [None, 1, [1, 3]], "alpha": [0.5, 1.0]}, cv=3).fit(X, y)
     assert search.best_score_ > 0.6
     assert cross_val_score(make_pipeline(HybridNB()), sp.csr_array(X), y, cv=3).mean() > 0.6
+
+
+# ---------------------------------------------------------------- data as it comes
+
+WAYS = pytest.mark.parametrize(
+    "options",
+    [{}, {"k": 2}, {"share_words": True}, {"share_words": True, "k": 2}],
+    ids=lambda o: ", ".join(o) or "plain",
+)
+HALVES = [slice(0, 4), slice(4, 8)]
+
+
+@WAYS
+@pytest.mark.parametrize("build", [sp.csr_matrix, sp.csc_array])
+@pytest.mark.parametrize("index_type", [np.int32, np.int64])
+def test_sparse_memory_maps_opened_for_reading(options, build, index_type, tmp_path):
+    X, y = problem()
+    X = X[:, :8].astype(np.float64)
+    stored, mapped = build(X), []
+    for part in ("data", "indices", "indptr"):
+        array = getattr(stored, part)
+        np.save(tmp_path / f"{part}.npy", array if part == "data" else array.astype(index_type))
+        mapped.append(np.load(tmp_path / f"{part}.npy", mmap_mode="r"))
+    read_only = build(tuple(mapped), shape=X.shape)
+    model, plain = HybridNB(HALVES, **options).fit(read_only, y), HybridNB(HALVES, **options).fit(X, y)
+    assert_same(model, plain)
+    np.testing.assert_array_equal(model.predict_proba(read_only), plain.predict_proba(X))
+
+
+@WAYS
+def test_cells_stored_in_parts_and_out_of_order_are_added_up(options):
+    rng = np.random.default_rng(8)
+    row, column, value = rng.integers(0, 40, 300), rng.integers(0, 8, 300), rng.integers(0, 4, 300).astype(float)
+    order = np.argsort(row, kind="stable")
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=40))])
+    csr = sp.csr_matrix((value[order], column[order], indptr), shape=(40, 8))
+    dense = np.zeros((40, 8))
+    np.add.at(dense, (row, column), value)
+    y = np.arange(40) % 2
+    plain = HybridNB(HALVES, **options).fit(dense, y)
+    for X in (csr, csr.tocsc()):
+        before = [part.copy() for part in (X.data, X.indices, X.indptr)]
+        model = HybridNB(HALVES, **options).fit(X, y)
+        assert_same(model, plain, rtol=1e-12)
+        np.testing.assert_allclose(model.predict_proba(X), plain.predict_proba(dense), rtol=1e-12)
+        for part, copied in zip((X.data, X.indices, X.indptr), before, strict=True):
+            np.testing.assert_array_equal(part, copied)
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="threads belong to the compiled kernels")
+@WAYS
+@pytest.mark.parametrize("build", [np.ascontiguousarray, np.asfortranarray, sp.csr_array, sp.csc_array])
+def test_one_and_two_threads_give_the_same_bits(options, build, monkeypatch):
+    monkeypatch.setattr(_jit, "_WORTH_A_THREAD", 0)
+    rng = np.random.default_rng(0)
+    X = build(rng.poisson(0.4, (60, 1200)) * rng.choice([0.25, 1.0, 3.1], 1200))
+    y, weights = np.arange(60) % 3, rng.random(60)
+    models, before = [], numba.get_num_threads()
+    for n_threads in sorted({1, before}):
+        numba.set_num_threads(n_threads)
+        try:
+            assert _jit.runs_parallel() == (n_threads > 1)
+            models.append(HybridNB([slice(0, 600), slice(600, 1200)], **options).fit(X, y, sample_weight=weights))
+            models[-1].proba_ = models[-1].predict_proba(X)
+        finally:
+            numba.set_num_threads(before)
+    assert_same(models[0], models[-1])
+    np.testing.assert_array_equal(models[0].proba_, models[-1].proba_)
+
+
+def test_sample_weight_is_routed_where_it_is_asked_for():
+    X, y = problem()
+    weights = np.random.default_rng(1).random(len(y))
+    plain = HybridNB(REGIONS).fit(X, y, sample_weight=weights)
+    with config_context(enable_metadata_routing=True):
+        model = HybridNB(REGIONS).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        search = GridSearchCV(model, {"alpha": [1.0]}, cv=2).fit(X, y, sample_weight=weights)
+    assert_same(search.best_estimator_, plain)
+    assert_same(make_pipeline(HybridNB(REGIONS)).fit(X, y, hybridnb__sample_weight=weights)[-1], plain)
+
+
+@pytest.mark.parametrize("k", [None, 2])
+def test_the_docstring_names_every_parameter_and_every_fitted_attribute(k):
+    X, y = problem()
+    model = HybridNB(REGIONS, k=k).fit(pd.DataFrame(X).add_prefix("c"), y)
+    assert type(model).__name__ in model._repr_html_()
+    for word in [*model.get_params(), *(n for n in vars(model) if n.endswith("_"))]:
+        assert re.search(rf"^ *(\w+, )*{word}(, \w+)* :", HybridNB.__doc__, flags=re.MULTILINE), word

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.utils import get_tags
 
 import naive
-from bayesieve import L1BernoulliNB, SparseBernoulliNB, l1_bernoulli_path
+from bayesieve import ClassStatistics, L1BernoulliNB, SparseBernoulliNB, l1_bernoulli_path
 
 PROBLEMS = 40 if numba.config.DISABLE_JIT else 200
 every_build = pytest.mark.parametrize("build", [np.asarray, sp.csr_matrix, sp.csc_array])
@@ -125,6 +125,17 @@ def test_just_below_lambda_max_one_feature_is_left():
     model = L1BernoulliNB(np.nextafter(largest, 0)).fit(X, y)
     assert len(model.support_) == 1
     assert model.merge_points_.tolist() == [largest]
+
+
+def test_no_gain_is_negative():
+    rng = np.random.default_rng(20)
+    for _ in range(60):
+        X, y = rng.integers(0, 2, (50, 40)), np.arange(50) % 2
+        points = l1_bernoulli_path(X, y, lams=[0.0]).merge_points
+        for lam in (np.nextafter(points.max(), 0.0), np.median(points)):
+            gains = L1BernoulliNB(lam).fit(X, y).support_gains_
+            assert len(gains)
+            assert (gains >= 0.0).all()
 
 
 def test_supports_are_nested_in_lambda():
@@ -271,6 +282,27 @@ def test_a_class_that_weighs_nothing_leaves_the_prior():
         assert not np.isnan(model.predict_proba(X)).any()
         seen = L1BernoulliNB(k=3, alpha=alpha).partial_fit(X[y == 1], y[y == 1], classes=[0, 1])
         assert_array_equal(seen.predict_proba(X), model.predict_proba(X))
+
+
+def test_little_smoothing_of_many_rows_keeps_its_digits():
+    """All rows of one class or of both hold the feature: 1 - mu is 1e-10 over a million, not 0."""
+    alpha, counts = 1e-10, np.array([8352835.0, 38866868.0])
+    missing = np.array([[2.0, 0.0], [0.0, 0.0], [0.0, 3.0]]).T
+    statistics = ClassStatistics(np.array([0, 1]), counts, counts[:, np.newaxis] - missing, binarize=0.0)
+    with mpmath.workdps(50):
+        nu = [
+            [(mpmath.mpf(a) + alpha) / (mpmath.mpf(n) + 2 * mpmath.mpf(alpha)) for a in absent]
+            for n, absent in zip(counts.tolist(), missing.tolist(), strict=True)
+        ]
+        points = [
+            2 * abs(a - b) / ((a + b) * (2 - a - b))
+            for a, b in zip(*nu, strict=True)  # mirrored: the merge point of nu is that of mu
+        ]
+        model = L1BernoulliNB(0.0, alpha=alpha).fit_statistics(statistics)
+        assert_allclose(model.merge_points_, [float(p) for p in points], rtol=1e-12)
+        assert_allclose(
+            model.support_log_absence_prob_, [[float(mpmath.log(a)) for a in row] for row in nu], rtol=1e-13
+        )
 
 
 @every_build

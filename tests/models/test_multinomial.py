@@ -61,6 +61,23 @@ def test_probabilities_sum_to_one_with_the_pooled_rest():
     np.testing.assert_allclose(np.exp(model.support_log_prob_).sum(axis=1) + rest, 1.0)
 
 
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+def test_weights_of_many_classes_are_relative_to_the_pooled_model(alpha):
+    X, y = counts_and_labels(4, n=200, n_classes=4)
+    keep = (y == 0) | (np.arange(len(y)) % 5 == 0)  # class 0 is large: the mean of the classes is not the pooled model
+    X, y = X[keep] + 1, y[keep]
+    model = SparseMultinomialNB(5, alpha=alpha).fit(X, y)
+    g = naive.class_sums(X, y)[2].sum(axis=0) + 4 * alpha
+    expected = model.support_log_prob_ - np.log(g / g.sum())[model.support_]
+    np.testing.assert_allclose(model.coef_[:, model.support_], expected, rtol=1e-10, atol=1e-12)
+
+
+def test_a_column_without_counts_has_no_weight():
+    X, y = np.array([[1, 0, 2], [0, 0, 1], [2, 0, 1]]), [0, 1, 2]
+    assert not hasattr(SparseMultinomialNB("all", alpha=0.0).fit(X, y), "coef_")
+    assert SparseMultinomialNB("all").fit(X, y).coef_.shape == (3, 3)
+
+
 def uniform_problem(seed=3, m=60):
     f = np.random.default_rng(seed).random((2, m))
     return ClassStatistics(np.array([0, 1]), np.ones(2), f / f.sum(axis=1, keepdims=True))
@@ -94,6 +111,16 @@ def test_without_smoothing_nothing_is_nan():
         _ = model.coef_
 
 
+def test_the_contract_of_names_and_kinds():
+    X, y = counts_and_labels()
+    model = SparseMultinomialNB(4, tol=np.float64(1e-9)).fit(X, y)
+    assert not hasattr(model, "decision_function")  # as MultinomialNB
+    assert type(model.certified_) is bool
+    assert type(model.n_nodes_) is int
+    assert {type(getattr(model, n)) for n in ("objective_", "upper_bound_", "pooled_objective_", "gap_")} == {float}
+    assert model.support_.dtype == np.intp
+
+
 def test_tf_idf():
     texts = ["a good film", "good cast good film", "a bad film", "bad cast", "so bad"]
     X = TfidfVectorizer(token_pattern=r"\w+").fit_transform(texts)
@@ -110,8 +137,40 @@ def test_messages():
         SparseMultinomialNB(2).fit(np.zeros((4, 3)), [0, 1, 0, 1])
     with pytest.raises(ValueError, match="Number of priors must match"):
         SparseMultinomialNB(2, class_prior=[0.5, 0.5]).fit(X, y)
-    with pytest.raises(ValueError, match="'alpha' parameter"):
-        SparseMultinomialNB(2, alpha=-1.0).fit(X, y)
+    with pytest.raises(ValueError, match=r"Priors must be finite; got \[inf, 1.0, 1.0\]"):
+        SparseMultinomialNB(2, class_prior=[np.inf, 1, 1]).fit(X, y)
+    for alpha in (-1.0, 1e101, np.inf, np.nan):
+        with pytest.raises(ValueError, match="'alpha' parameter"):
+            SparseMultinomialNB(2, alpha=alpha).fit(X, y)
+
+
+@pytest.mark.parametrize("size", [1e150, 1e305, 1e308])
+def test_counts_whose_likelihood_overflows_are_refused(size):
+    X, y = counts_and_labels()
+    for data in (np.minimum(X, 1) * size, sp.csr_array(np.minimum(X, 1) * size)):
+        message = r"X is too large: its \(weighted\) counts add up to .*Divide X"
+        with np.errstate(over="ignore"), pytest.raises(ValueError, match=message):  # uncompiled sums warn
+            SparseMultinomialNB(2).fit(data, y)
+    model = SparseMultinomialNB(4, alpha=0.0).fit(np.minimum(X, 1) * 1e145, y)
+    assert np.isfinite([model.objective_, model.upper_bound_, model.gap_]).all()
+    assert model.support_.tolist() == SparseMultinomialNB(4, alpha=0.0).fit(np.minimum(X, 1), y).support_.tolist()
+
+
+def test_negative_sums_of_statistics_are_refused_even_where_smoothing_hides_them():
+    X, y = counts_and_labels()
+    for shift in (0.001, 3.0):
+        statistics = ClassStatistics.from_data(np.where(np.arange(14) == 5, -shift, X), y)
+        with pytest.raises(ValueError, match=r"Negative values in data passed to SparseMultinomialNB \(feature_sum"):
+            SparseMultinomialNB(2).fit_statistics(statistics)
+
+
+def test_statistics_with_squares_can_be_continued():
+    X, y = counts_and_labels()
+    half = ClassStatistics.from_data(X[:50], y[:50], squares=True)
+    model = SparseMultinomialNB(4).fit_statistics(half).partial_fit(X[50:], y[50:])
+    whole = SparseMultinomialNB(4).fit(X, y)
+    np.testing.assert_array_equal(model.support_log_prob_, whole.support_log_prob_)
+    assert model.objective_ == whole.objective_
 
 
 def test_a_single_feature_weighs_exactly_the_same_in_every_class():

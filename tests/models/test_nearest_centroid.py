@@ -234,6 +234,21 @@ def test_values_that_overflow_say_so(build):
         SparseNearestCentroid(2, metric="manhattan", priors=[0.3, 0.7]).fit(build(X * 2.0**900), y)
 
 
+@every_build
+@pytest.mark.parametrize("scale", [1e-150, 1e-170, 1e-300])
+def test_values_whose_squares_underflow_say_so(build, scale):
+    """The squared differences of the means are all 0 then: the first k features looked as good as any."""
+    X, y = np.random.default_rng(12).integers(-3, 4, (40, 3)), np.arange(40) % 2
+    X[:, 2] += 3 * y
+    message = r"X is too small for variances in float64.*Multiply X by a constant first"
+    for options in ({}, {"metric": "manhattan", "priors": [0.3, 0.7]}):
+        with pytest.raises(ValueError, match=message):
+            SparseNearestCentroid(1, **options).fit(build(X * scale), y)
+    # medians know no squares
+    assert SparseNearestCentroid(1, metric="manhattan").fit(build(X * scale), y).support_.tolist() == [2]
+    assert SparseNearestCentroid(1).fit(build(X * 1e-140), y).support_.tolist() == [2]
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_l1_optimum_is_that_of_a_linear_program_for_every_split_of_the_features(n_classes):
     """One linear program for each feature, free and shared, and every way of choosing at most k of them."""

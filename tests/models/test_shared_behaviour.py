@@ -23,6 +23,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils._param_validation import InvalidParameterError
 
 from bayesieve import ClassStatistics
 
@@ -192,6 +193,7 @@ def test_failed_partial_fit_changes_nothing(name):
         ((X, np.where(y == 0, 99, y)), "label 99"),
         ((X[:, :5], y), "features"),
         ((np.where(X > 2, np.nan, X.astype(float)) * np.nan, y), "NaN"),
+        ((sp.csr_array(np.where(X > 2, np.inf, X)), y), "infinity"),
         ((X.ravel(), y), "1D array"),
         ((X, y[:-1]), "inconsistent"),
     ]
@@ -202,6 +204,19 @@ def test_failed_partial_fit_changes_nothing(name):
             model.partial_fit(bad_X, bad_y)
         np.testing.assert_array_equal(model.predict(X), before)
     assert_same_bits(model, FAMILIES[name](4).fit(X, y))
+
+
+@every_additive
+def test_a_string_label_that_was_not_announced_is_named(name):
+    X, y = problem(name)
+    labels = np.array(["ham", "spam"])[y]
+    model = FAMILIES[name](4).partial_fit(X, labels, classes=["spam", "ham"])
+    message = r"label 'eggs' \(first in row 5\), which is not among classes=\['ham', 'spam'\]: name every label"
+    with pytest.raises(ValueError, match=message):
+        model.partial_fit(X, np.where(np.arange(len(y)) >= 5, "eggs", labels))
+    with pytest.raises(InvalidParameterError, match="'k' parameter"):
+        model.set_params(k=0).partial_fit(X, labels)
+    assert_same_bits(model.set_params(k=4), FAMILIES[name](4).fit(X, labels))
 
 
 @every_family

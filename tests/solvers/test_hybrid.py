@@ -136,6 +136,21 @@ def test_a_region_without_words_gets_no_weight():
         np.testing.assert_allclose(found.weights[:-1], without.weights, rtol=1e-8)
 
 
+@pytest.mark.parametrize("size", [1e-9, 1e-16, 1e-100, 1e-200])
+@pytest.mark.parametrize("C", [1e4, 1.0])
+def test_a_region_that_says_next_to_nothing_leaves_the_others_alone(size, C):
+    """Its penalty, in units of its evidence, is 1e14 and more: beside it nothing else seems to have any curvature."""
+    for seed in range(6):
+        evidence, codes, weights = random_evidence(seed)
+        whisper = size * np.random.default_rng(seed).normal(size=evidence[:, :1].shape)
+        found = fit_region_weights(np.concatenate([evidence, whisper], axis=1), codes, sample_weight=weights, C=C)
+        without = fit_region_weights(evidence, codes, sample_weight=weights, C=C)
+        assert found.converged
+        np.testing.assert_allclose(found.weights[:-1], without.weights, rtol=1e-6)
+        np.testing.assert_allclose(found.intercepts, without.intercepts, rtol=1e-6, atol=1e-9)
+        assert abs(found.weights[-1]) * size < 1e-9
+
+
 def test_no_evidence_at_all_leaves_the_class_shares():
     codes = np.array([0, 1, 1, 1])
     found = fit_region_weights(np.zeros((4, 2, 2)), codes, C=np.inf)

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 
 import naive
 from bayesieve import ClassStatistics
-from bayesieve.statistics import kernels
+from bayesieve.statistics import class_sums, kernels
 from bayesieve.statistics.class_sums import without_duplicates
 
 LAYOUTS = {
@@ -267,8 +269,9 @@ class TestMessages:
         with pytest.raises(ValueError, match=r"binarize=-1 on sparse X.*threshold >= 0"):
             ClassStatistics.from_data(sp.csr_array(self.X), [0, 1], binarize=-1)
         assert ClassStatistics.from_data(self.X, [0, 1], binarize=-1).feature_sum.sum() == 4
-        with pytest.raises(ValueError, match="binarize=nan is no threshold"):
-            ClassStatistics.from_data(self.X, [0, 1], binarize=np.nan)
+        for bad in (np.nan, "0.5", [0.5]):
+            with pytest.raises(ValueError, match=r"binarize=.* is no threshold: give a number"):
+                ClassStatistics.from_data(self.X, [0, 1], binarize=bad)
 
     def test_a_pickle_holds_the_sums_alone(self):
         statistics = ClassStatistics.from_data(self.X, [0, 1])
@@ -282,6 +285,28 @@ class TestMessages:
     def test_squares_of_binary_values(self):
         with pytest.raises(ValueError, match="exclude each other"):
             ClassStatistics.from_data(self.X, [0, 1], binarize=0.0, squares=True)
+
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_moments_of_ranges_of_rows_add_up(self, weighted, monkeypatch):
+        rng = np.random.default_rng(0)
+        X = sp.random(400, 30, density=0.3, format="csr", random_state=rng)
+        X.data += 1e8
+        codes, weights = rng.integers(0, 2, 400), rng.random(400) if weighted else None
+        whole = class_sums.class_moments(X, codes, 2, weights)
+        monkeypatch.setattr(class_sums, "_MANY_MOMENTS", 1)
+        in_parts = class_sums.class_moments(X, codes, 2, weights)
+        np.testing.assert_array_equal(in_parts[[0, 2]], whole[[0, 2]])  # the errors hold what the sums lack
+        np.testing.assert_allclose(in_parts[[1, 3]], whole[[1, 3]], atol=1e-14 * np.abs(whole[[0, 2]]).max())
+        weight = np.ones(400) if weights is None else weights
+        for c, i in itertools.product(range(2), range(30)):
+            held = [
+                (Fraction(x), Fraction(w))
+                for x, w in zip(X[:, [i]].toarray()[codes == c, 0], weight[codes == c], strict=True)
+            ]
+            for place, power in ((0, 1), (2, 2)):
+                exact = sum(w * x**power for x, w in held)
+                found = Fraction(in_parts[place, c, i]) + Fraction(in_parts[place + 1, c, i])
+                assert abs(found - exact) <= abs(exact) * Fraction(1, 2**92)
 
     def test_moments_need_squares(self):
         with pytest.raises(ValueError, match="squares=True"):

@@ -125,6 +125,10 @@ def test_a_full_matrix_is_still_sparse():
         (None, {"a": ["x y"], "b": ["x y", "z u"]}, "equally long"),
         (None, {"a": ["some text", None]}, "Column 'a' has no text in row 1"),
         (None, pd.DataFrame({"a": ["some text", np.nan]}), "Column 'a' has no text in row 1"),
+        (None, pd.DataFrame({"a": ["some text", pd.NA]}), "Column 'a' has no text in row 1"),
+        (None, ["some text", "more of it"], "X must hold columns of texts"),
+        (None, pd.Series(["some text", "more of it"]), "X must hold columns of texts"),
+        (None, "some text", "X must hold columns of texts"),
     ],
 )
 def test_columns_that_make_no_sense(columns, X, message):

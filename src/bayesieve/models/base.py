@@ -27,6 +27,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from bayesieve._typing import AnyArray, FloatArray, IndexArray
 from bayesieve.statistics.class_statistics import ClassStatistics, check_weights, encode_labels
+from bayesieve.statistics.row_scores import row_scores
 
 __all__ = ["SparseClassifier", "check_ks", "in_c_order", "resolve_k", "statistics_add"]
 
@@ -186,6 +187,13 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
 
         None where scores are not linear in the values that :meth:`_values_of` gives, or not finite. The weights and
         constants of a feature do not depend on the other features chosen.
+        """
+        return None
+
+    def _points(self) -> tuple[FloatArray, FloatArray, float | None] | None:
+        """Points of the features for one unit of x (k, C), constants (C,), and the threshold x is binarised at.
+
+        None where the partial scores are not such a sum, or not finite. Rows of a CSR matrix are then scored in place.
         """
         return None
 
@@ -407,7 +415,7 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
             )
             raise ValueError(msg)
         self._check_statistics(statistics)
-        return statistics
+        return statistics if self.statistics_request()["squares"] else statistics.without_squares()
 
     def _check_statistics(self, statistics: ClassStatistics) -> None:
         """Refuse sums that do not hold what this model needs, naming the argument that was missing."""
@@ -498,6 +506,9 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
         return X
 
     def _scores_of_checked(self, X: Any) -> FloatArray:
+        if sp.issparse(X) and X.format == "csr" and (table := self._points()) is not None:
+            points, constants, threshold = table
+            return self._combined(row_scores(X, self.support_, points, threshold) + constants)
         columns = self._columns_read(X)
         return self._scores_on_support(columns.tocsr() if sp.issparse(columns) else columns)
 

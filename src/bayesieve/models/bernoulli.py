@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 from bayesieve._typing import FloatArray, K
 from bayesieve.models.base import SparseClassifier
 from bayesieve.models.linear import DecisionMixin, LinearRuleMixin
-from bayesieve.models.naive_bayes import ProbabilityMixin, class_log_prior, linear_scores
+from bayesieve.models.naive_bayes import LARGEST_ALPHA, ProbabilityMixin, class_log_prior, linear_scores
 from bayesieve.solvers.bernoulli import (
     bernoulli_gains,
     bernoulli_log_prob,
@@ -38,7 +38,7 @@ class BernoulliModel(LinearRuleMixin, DecisionMixin, ProbabilityMixin, SparseCla
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SparseClassifier._parameter_constraints,
-        "alpha": [Interval(Real, 0, None, closed="left")],
+        "alpha": [Interval(Real, 0, LARGEST_ALPHA, closed="both")],
         "binarize": [None, Interval(Real, None, None, closed="neither")],
         "fit_prior": ["boolean"],
         "class_prior": ["array-like", None],
@@ -95,6 +95,12 @@ class BernoulliModel(LinearRuleMixin, DecisionMixin, ProbabilityMixin, SparseCla
 
     def _values_of(self, X: Any) -> Any:
         return _binarized(X, self.binarize)
+
+    def _points(self) -> tuple[FloatArray, FloatArray, float | None] | None:
+        present, absent = self.support_log_prob_, self.support_log_absence_prob_
+        if not (np.isfinite(present).all() and np.isfinite(absent).all()):
+            return None
+        return (present - absent).T, absent.sum(axis=1), self.binarize
 
     def _partial_scores(self, X: Any) -> FloatArray:
         return linear_scores(self._values_of(X), self.support_log_prob_, self.support_log_absence_prob_)

@@ -181,7 +181,7 @@ def _state(means: _Means, points: FloatArray, lam: float) -> dict[str, Any]:
         "lambda_max_": float(points.max()),
         "merge_points_": points[support],
         "support_": support,
-        "support_gains_": values[support] - merged,
+        "support_gains_": np.maximum(values[support] - merged, 0.0),  # next to its merge point it may round below 0
         "support_log_prob_": log_prob,
         "support_log_absence_prob_": log_absence_prob,
         "objective_": float(values.sum()),
@@ -201,7 +201,8 @@ class _Means:
     def of(cls, statistics: ClassStatistics, alpha: float) -> _Means:
         present = statistics.feature_sum + alpha
         totals = statistics.class_count + 2.0 * alpha
-        absent = totals[:, np.newaxis] - present
+        # not totals - present, which may have lost alpha; fractional weights may round below 0
+        absent = np.maximum(statistics.class_count[:, np.newaxis] - statistics.feature_sum, 0.0) + alpha
         empty = totals == 0.0  # alpha = 0 and a class not seen yet: nothing is known to differ
         present[empty], absent[empty] = present.sum(axis=0), absent.sum(axis=0)
         totals[empty] = totals.sum()

@@ -10,14 +10,15 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
 from bayesieve._typing import AnyArray, FloatArray, IndexArray, K
 from bayesieve.models.base import SparseClassifier
 from bayesieve.models.linear import LinearRuleMixin
-from bayesieve.models.naive_bayes import ProbabilityMixin, class_log_prior, linear_scores
-from bayesieve.solvers.grouping import smoothed_types
+from bayesieve.models.naive_bayes import LARGEST_ALPHA, ProbabilityMixin, class_log_prior, linear_scores
+from bayesieve.solvers.grouping import LARGEST_TOTAL, smoothed_types
 from bayesieve.solvers.multinomial import (
     MultinomialSolution,
     feature_gains,
@@ -28,7 +29,7 @@ from bayesieve.statistics.class_statistics import ClassStatistics
 __all__ = ["SparseMultinomialNB", "check_non_negative"]
 
 
-def check_non_negative(X: Any, model: str) -> None:
+def check_non_negative(X: Any, model: str, name: str = "X") -> None:
     """Refuse negative counts.
 
     Parameters
@@ -37,11 +38,13 @@ def check_non_negative(X: Any, model: str) -> None:
         The data.
     model : str
         Name of the model that asks.
+    name : str, default="X"
+        What the data is called in the message.
     """
     values: AnyArray = X.data if sp.issparse(X) else X
     if values.size and values.min() < 0:
         msg = (
-            f"Negative values in data passed to {model} (X holds {values.min()}): counts must be >= 0. "
+            f"Negative values in data passed to {model} ({name} holds {values.min()}): counts must be >= 0. "
             "For signed data use SparseGaussianNB or SparseNearestCentroid."
         )
         raise ValueError(msg)
@@ -120,7 +123,10 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
     Notes
     -----
     The certificate speaks of the likelihood of the training data, not of accuracy on other data. Naive Bayes does not
-    see redundancy: two copies of a good feature are both chosen.
+    see redundancy: two copies of a good feature are both chosen. Of equal features the lowest indices are chosen.
+
+    With ``alpha=0`` a word that never occurred in a class rules the class out; a row that is ruled out everywhere is
+    decided by the prior.
 
     References
     ----------
@@ -153,7 +159,7 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SparseClassifier._parameter_constraints,
-        "alpha": [Interval(Real, 0, None, closed="left")],
+        "alpha": [Interval(Real, 0, LARGEST_ALPHA, closed="both")],
         "fit_prior": ["boolean"],
         "class_prior": ["array-like", None],
         "certify": ["boolean"],
@@ -211,23 +217,29 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
         if not types.columns.any():
             msg = "X holds no counts: every value (of positive weight) is zero, so no feature can be chosen."
             raise ValueError(msg)
+        with np.errstate(over="ignore"):
+            total = float((types.columns.sum(axis=1) * types.multiplicity).sum())
+        if not total < LARGEST_TOTAL:
+            msg = f"X is too large: its (weighted) counts add up to {total:.3g}. Divide X by a constant first."
+            raise ValueError(msg)
         prior = class_log_prior(statistics.class_count, self.class_prior, self.fit_prior)
         types = smoothed_types(types, self.alpha)
         solutions = solve_types(types, ks, certify=self.certify, tol=self.tol, max_nodes=self.max_nodes)
-        free, place = _union(solutions, statistics.n_features)
+        free, places = _union(solutions, statistics.n_features)
         f = statistics.feature_sum[:, free] + self.alpha
         with np.errstate(divide="ignore"):
             log_f = np.log(f)  # of every feature that some support holds, once
         return [
             {"class_log_prior_": prior, **self._state(f[:, here], log_f[:, here], s)}
-            for s, here in ((s, place[s.support]) for s in solutions)
+            for s, here in zip(solutions, places, strict=True)
         ]
 
     def _state(self, chosen: FloatArray, log_chosen: FloatArray, solution: MultinomialSolution) -> dict[str, Any]:
         if self.certify and not solution.certified:
             warnings.warn(
-                f"The support is not proven optimal: after max_nodes={self.max_nodes} branch-and-bound nodes another "
-                f"could still have a log-likelihood larger by gap_={solution.gap:.3g}. Increase max_nodes or tol.",
+                f"The support is not proven optimal: after {solution.n_nodes} branch-and-bound nodes (max_nodes="
+                f"{self.max_nodes}; one over thousands of undecided features counts as several) another could still "
+                f"have a log-likelihood larger by gap_={solution.gap:.3g}. Increase max_nodes or tol.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -255,6 +267,10 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
     def _check_values(self, X: Any) -> None:
         check_non_negative(X, type(self).__name__)
 
+    def _check_statistics(self, statistics: ClassStatistics) -> None:
+        super()._check_statistics(statistics)
+        check_non_negative(statistics.feature_sum, type(self).__name__, "feature_sum of the statistics")
+
     def _linear_parts(self) -> tuple[FloatArray, FloatArray, FloatArray] | None:
         if not (np.isfinite(self.support_log_prob_).all() and np.isfinite(self._log_totals).all()):
             return None
@@ -262,13 +278,20 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
         weights = (self.support_log_prob_ - self._log_share) + self._log_totals[:, np.newaxis]
         return weights, np.zeros_like(weights), -self._log_totals
 
+    def _points(self) -> tuple[FloatArray, FloatArray, float | None] | None:
+        if not np.isfinite(self.support_log_prob_).all():
+            return None
+        return self.support_log_prob_.T, np.zeros(len(self.classes_)), None
+
     def _partial_scores(self, X: Any) -> FloatArray:
         return linear_scores(X, self.support_log_prob_)
 
     def _linear_rule(self) -> tuple[FloatArray, FloatArray]:
         weights = self.support_log_prob_
         if len(self.classes_) > 2:
-            weights = weights - np.log(np.exp(weights).mean(axis=0))
+            with np.errstate(divide="ignore", invalid="ignore"):  # alpha = 0: coef_ refuses what is not finite
+                share = np.exp(self._log_totals - logsumexp(self._log_totals))[:, np.newaxis]  # B_c / B
+                weights = weights - np.log((share * np.exp(weights)).sum(axis=0))  # the pooled model's g_i / N
         return weights, self.class_log_prior_
 
     def __sklearn_tags__(self) -> Any:
@@ -278,9 +301,13 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
         return tags
 
 
-def _union(solutions: Sequence[MultinomialSolution], n_features: int) -> tuple[IndexArray, AnyArray]:
-    """Sorted features that some support holds, and the place of each of them there."""
+def _union(solutions: Sequence[MultinomialSolution], n_features: int) -> tuple[IndexArray, list[AnyArray]]:
+    """Sorted features that some support holds, and where each support stands among them."""
+    if len(solutions) == 1:  # no table of millions of features for one support
+        support = solutions[0].support
+        return support, [np.arange(len(support))]
     held = np.zeros(n_features, dtype=bool)
     for solution in solutions:
         held[solution.support] = True
-    return np.flatnonzero(held), np.cumsum(held, dtype=np.int32) - 1
+    place = np.cumsum(held, dtype=np.int32) - 1
+    return np.flatnonzero(held), [place[solution.support] for solution in solutions]

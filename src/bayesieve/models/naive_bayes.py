@@ -10,7 +10,9 @@ from scipy.special import logsumexp
 
 from bayesieve._typing import FloatArray
 
-__all__ = ["ProbabilityMixin", "class_log_prior", "linear_scores"]
+__all__ = ["LARGEST_ALPHA", "ProbabilityMixin", "class_log_prior", "linear_scores"]
+
+LARGEST_ALPHA = 1e100  # products of two smoothed counts stay far below the largest float64
 
 
 def class_log_prior(class_count: FloatArray, class_prior: ArrayLike | None, fit_prior: bool) -> FloatArray:
@@ -45,6 +47,9 @@ def class_log_prior(class_count: FloatArray, class_prior: ArrayLike | None, fit_
             raise ValueError(msg)
         if not (prior >= 0).all() or not prior.any():
             msg = f"Priors must be non-negative and not all zero; got {prior.tolist()}."
+            raise ValueError(msg)
+        if np.isinf(prior).any():
+            msg = f"Priors must be finite; got {prior.tolist()}."
             raise ValueError(msg)
     elif fit_prior:
         prior = class_count / class_count.sum()

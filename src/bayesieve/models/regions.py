@@ -96,7 +96,10 @@ def _columns(region: Any, name: str, n_features: int, feature_names: AnyArray | 
 
 def _named(names: list[Any], region: str, feature_names: AnyArray | None) -> IndexArray:
     if feature_names is None:
-        msg = f"{region} names columns, but X has no column names: pass a frame, or give indices or a slice."
+        msg = (
+            f"{region} names columns, but X has no column names: pass a frame whose columns are named by strings, or "
+            "give indices or a slice."
+        )
         raise ValueError(msg)
     position = {name: i for i, name in enumerate(feature_names)}
     unknown = [name for name in names if name not in position]

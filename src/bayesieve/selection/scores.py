@@ -52,7 +52,7 @@ def odds_ratio(X: Any, y: ArrayLike, *, alpha: float = 1.0) -> FloatArray:
         msg = f"odds_ratio compares two classes; y holds {len(statistics.classes)}."
         raise ValueError(msg)
     present = statistics.feature_sum + alpha
-    absent = statistics.class_count[:, np.newaxis] + 2 * alpha - present
+    absent = statistics.class_count[:, np.newaxis] - statistics.feature_sum + alpha
     with np.errstate(divide="ignore", invalid="ignore"):
         scores: FloatArray = np.log(present[1] * absent[0]) - np.log(absent[1] * present[0])
     return np.nan_to_num(scores, nan=0.0, posinf=np.inf, neginf=-np.inf)

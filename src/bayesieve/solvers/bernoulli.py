@@ -14,22 +14,28 @@ __all__ = ["bernoulli_gains", "bernoulli_log_prob", "bernoulli_pooled_objective"
 
 
 @parallel_kernel
-def _gains(present: FloatArray, totals: FloatArray, alpha: float, gains: FloatArray) -> None:
+def _gains(present: FloatArray, class_count: FloatArray, alpha: float, gains: FloatArray) -> None:
     n_classes, m = present.shape
     total = 0.0
     for c in range(n_classes):
-        total += totals[c]
+        total += class_count[c] + 2.0 * alpha
     for i in numba.prange(m):
-        pooled = 0.0
+        # the rows without the feature are counted by themselves: n_c + 2 alpha less F + alpha may have lost alpha
+        with_it, without = 0.0, 0.0
         for c in range(n_classes):
-            pooled += present[c, i] + alpha
+            with_it += present[c, i] + alpha
+            without += max(class_count[c] - present[c, i], 0.0) + alpha
         gain = 0.0
         for c in range(n_classes):
-            # exact on counts: both products are integers below 2^53
-            difference = ((present[c, i] + alpha) * total - totals[c] * pooled) / total
-            expected = totals[c] * (pooled / total)
-            gain += divergence(difference, expected)
-            gain += divergence(-difference, totals[c] * ((total - pooled) / total))
+            rows = class_count[c] + 2.0 * alpha
+            # exact on counts: both products are integers below 2^53; otherwise the smaller numbers have more digits
+            if with_it <= without:
+                difference = ((present[c, i] + alpha) * total - rows * with_it) / total
+            else:
+                absent = max(class_count[c] - present[c, i], 0.0) + alpha
+                difference = (rows * without - absent * total) / total
+            # together: a feature and its complement gain the same bits
+            gain += divergence(difference, rows * (with_it / total)) + divergence(-difference, rows * (without / total))
         gains[i] = gain
 
 
@@ -73,7 +79,7 @@ def bernoulli_gains(present: FloatArray, class_count: FloatArray, alpha: float) 
     array([5.5452, 0.    ])
     """
     gains = np.empty(present.shape[1])
-    _gains(read_only(present), read_only(class_count + 2 * alpha), float(alpha), gains)
+    _gains(read_only(present), read_only(class_count), float(alpha), gains)
     return gains
 
 
@@ -149,7 +155,8 @@ def bernoulli_log_prob(
     """
     f = present[:, support] + alpha
     totals = class_count + 2 * alpha
-    absent = totals[:, np.newaxis] - f
+    # not totals - f, which may have lost alpha; fractional weights may round below 0
+    absent = np.maximum(class_count[:, np.newaxis] - present[:, support], 0.0) + alpha
     empty = totals == 0
     f[empty], absent[empty], totals = (
         f.sum(axis=0),

@@ -10,11 +10,21 @@ import numpy.typing as npt
 
 from bayesieve._jit import kernel, parallel_kernel, read_only
 
-__all__ = ["ColumnTypes", "check_sums", "checked_sums", "expand_types", "group_columns", "smoothed_types"]
+__all__ = [
+    "LARGEST_TOTAL",
+    "ColumnTypes",
+    "check_sums",
+    "checked_sums",
+    "expand_types",
+    "group_columns",
+    "smoothed_types",
+]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Labels = npt.NDArray[np.int32]
+
+LARGEST_TOTAL = 1e150  # of all class sums: products of two of them stay below the largest float64
 
 _SAMPLE = 1 << 16
 _ALWAYS = 1 << 20
@@ -58,8 +68,8 @@ def check_sums(sums: Floats) -> None:
         raise ValueError(f"f must be a non-empty array of shape (classes, columns); got shape {sums.shape}.")
     with np.errstate(over="ignore", invalid="ignore"):
         total = sums.sum()
-    if not np.isfinite(total) or sums.min() < 0.0:
-        raise ValueError("f must be non-negative and finite, and so must its sum.")
+    if not total < LARGEST_TOTAL or sums.min() < 0.0:
+        raise ValueError(f"f must be non-negative and finite, and add up to less than {LARGEST_TOTAL:g}.")
     if total == 0.0:
         raise ValueError("All counts are zero: there is nothing to choose from.")
 

@@ -18,6 +18,7 @@ Floats = npt.NDArray[np.float64]
 
 _EPS = float(np.finfo(np.float64).eps)
 _SUFFICIENT = 1e-4  # share of the decrease the tangent promises that a step must bring (Armijo)
+_STRONGEST = 1e300  # penalty in the scaled parameters, far above any evidence
 _SHORTEST = 2.0**-40  # a step halved this often moves nothing
 
 
@@ -130,11 +131,17 @@ def _shortened(problem: _Problem, point: Floats, step: Floats, value: float, pro
 
 
 def _newton_step(gradient: Floats, hessian: Floats) -> Floats:
-    """Newton's step of least norm: directions without any curvature (a region without words) are left alone."""
-    curvature, directions = np.linalg.eigh(hessian)
+    """Newton's step of least norm: directions without any curvature (a region without words) are left alone.
+
+    Parameters are measured in units of their own curvature. Next to the penalty on a region that says next to nothing,
+    which outweighs everything, the other regions would seem to have no curvature.
+    """
+    own = np.sqrt(hessian.diagonal())
+    units = np.where(own > 0.0, own, 1.0)
+    curvature, directions = np.linalg.eigh(hessian / np.outer(units, units))
     curved = curvature > len(gradient) * _EPS * curvature.max(initial=0.0)
     kept = directions[:, curved]
-    step: Floats = -kept @ ((kept.T @ gradient) / curvature[curved])
+    step: Floats = -(kept @ ((kept.T @ (gradient / units)) / curvature[curved])) / units
     return step
 
 
@@ -159,7 +166,8 @@ class _Problem:
         self.speaks = scale > 0.0
         self.scale = np.where(self.speaks, scale, 1.0)
         self.evidence = centred / self.scale[:, np.newaxis]
-        self.ridge = 1.0 / (C * self.scale**2)
+        with np.errstate(over="ignore"):
+            self.ridge = np.minimum(1.0 / C / self.scale / self.scale, _STRONGEST)
         self.fixed = None if intercepts is None else np.asarray(intercepts, dtype=np.float64)
 
     def start(self) -> Floats:

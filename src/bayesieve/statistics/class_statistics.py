@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, reduce
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -24,6 +25,7 @@ __all__ = ["ClassStatistics", "check_binarize", "check_weights", "encode_labels"
 
 # Squares of sums, and their products with counts, stay below the largest float64, 1.8e308.
 _LARGEST_SUM, _LARGEST_SQUARE = 1e145, 1e290
+_SMALLEST_SQUARE = 1e-290  # below it squares, and what rounding takes from them, lose their digits
 _SMALLEST_WEIGHT, _LARGEST_WEIGHT = 1e-100, 1e100  # of all rows together: products of two sums stay in range
 
 
@@ -301,6 +303,26 @@ class ClassStatistics:
         }
         return type(self)(classes=names, binarize=self.binarize, feature_names=feature_names, **arrays)
 
+    def without_squares(self) -> Self:
+        """Give the statistics that ``squares=False`` would have gathered.
+
+        Returns
+        -------
+        ClassStatistics
+            Row counts and sums; the object itself where it holds no more.
+
+        Examples
+        --------
+        >>> from bayesieve import ClassStatistics
+        >>> ClassStatistics.from_data([[1.0], [3.0]], [0, 0], squares=True).without_squares().feature_square is None
+        True
+        """
+        if self.feature_square is None:
+            return self
+        return replace(
+            self, feature_square=None, class_count_error=None, feature_sum_error=None, feature_square_error=None
+        )
+
     @cached_property
     def column_types(self) -> ColumnTypes:
         """Distinct columns of ``feature_sum``, found when first asked for: on counts nearly all columns repeat."""
@@ -377,7 +399,7 @@ class ClassStatistics:
 
 
 def _check_range(sums: FloatArray) -> None:
-    """Refuse moments whose products overflow: they would pass for variances of zero."""
+    """Refuse moments whose products overflow, or all underflow: they would pass for variances of zero."""
     if sums.size == 0:
         return
     total, square = sums[0], sums[2]
@@ -385,6 +407,12 @@ def _check_range(sums: FloatArray) -> None:
         msg = (
             f"X is too large for variances in float64: the sum of a feature exceeds {_LARGEST_SUM:g}, or that of its "
             f"squares {_LARGEST_SQUARE:g}. Divide X by a constant first."
+        )
+        raise ValueError(msg)
+    if square.max() < _SMALLEST_SQUARE and total.any():
+        msg = (
+            "X is too small for variances in float64: no feature has a sum of squares of "
+            f"{_SMALLEST_SQUARE:g} or more. Multiply X by a constant first."
         )
         raise ValueError(msg)
 
@@ -472,8 +500,8 @@ def check_weights(sample_weight: ArrayLike | None, X: Any) -> FloatArray | None:
     return weights
 
 
-def check_binarize(X: Any, binarize: float | None) -> None:
-    """Refuse a threshold of NaN, and a negative one on sparse data: every implicit zero would turn into a one.
+def check_binarize(X: Any, binarize: Any) -> None:
+    """Refuse a threshold that is no number, and a negative one on sparse data: implicit zeros would turn into ones.
 
     Parameters
     ----------
@@ -482,7 +510,7 @@ def check_binarize(X: Any, binarize: float | None) -> None:
     binarize : float or None
         The threshold.
     """
-    if binarize is not None and np.isnan(binarize):
+    if binarize is not None and (not isinstance(binarize, Real) or np.isnan(float(binarize))):
         msg = f"binarize={binarize!r} is no threshold: give a number, for instance 0.0."
         raise ValueError(msg)
     if binarize is not None and binarize < 0 and sp.issparse(X):

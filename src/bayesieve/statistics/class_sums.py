@@ -11,7 +11,14 @@ from bayesieve._jit import read_only, runs_parallel
 from bayesieve._typing import AnyArray, FloatArray, IndexArray
 from bayesieve.statistics import kernels, split_kernels
 
-__all__ = ["class_counts", "class_moments", "class_sums", "without_duplicates"]
+__all__ = [
+    "binarize_rule",
+    "class_counts",
+    "class_moments",
+    "class_sums",
+    "compressed",
+    "without_duplicates",
+]
 
 _KERNEL_DTYPES = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.int64))
 _IN_CACHE = 1 << 19  # bytes of the sums of a block of columns
@@ -19,6 +26,8 @@ _WIDE = 1 << 25  # bytes of sums that do not stay in a shared cache while rows a
 _MANY = 1 << 23  # stored values that are worth the three entries into parallel regions
 _MOST_SPLIT = 1 << 26  # stored values that are split at a time
 _RANGES = 32  # ranges of rows that threads share
+_PARTS = 4  # ranges of rows whose moments are added up beside each other ...
+_MANY_MOMENTS, _PARTS_IN_CACHE = 1 << 18, 1 << 22  # ... from so many stored values on, and up to so many bytes
 _MOST_BLOCKS = 1 << 9  # more bins than that, and copying into them costs what it saves
 
 
@@ -81,16 +90,16 @@ def class_sums(
     """
     out = np.zeros((n_classes, X.shape[1]))
     rows = (read_only(codes), read_only(np.empty(0) if weights is None else weights))
-    rule = (binarize is not None, 0.0 if binarize is None else _threshold(binarize, X.dtype))
+    rule = binarize_rule(binarize, X.dtype)
     if sp.issparse(X):
         if binarize is not None:
             X = without_duplicates(X)
         wide = out.nbytes >= _WIDE and X.nnz >= max(_MANY, out.size)
         if X.format == "csr" and wide and runs_parallel():
-            _add_split(_compressed(X), rows, rule, out)
+            _add_split(compressed(X), rows, rule, out)
         else:
             walk = kernels.csr_sums if X.format == "csr" else kernels.csc_sums
-            walk(*_compressed(X), *rows, *rule, out)
+            walk(*compressed(X), *rows, *rule, out)
     else:
         walk, values = _dense(X, kernels.dense_sums, kernels.dense_sums_by_column)
         walk(values, *rows, *rule, out)
@@ -158,14 +167,42 @@ def class_moments(X: Any, codes: IndexArray, n_classes: int, weights: FloatArray
     rows = (read_only(codes), read_only(np.empty(0) if weights is None else weights))
     if sp.issparse(X):
         X = without_duplicates(X)
-        walk = kernels.csr_moments if X.format == "csr" else kernels.csc_moments
-        walk(*_compressed(X), *rows, sums)
+        if X.format == "csr":
+            sums = _csr_moments(X, rows, sums)
+        else:
+            kernels.csc_moments(*compressed(X), *rows, sums)
     else:
         walk, values = _dense(X, kernels.dense_moments, kernels.dense_moments_by_column)
         walk(values, *rows, sums)
     renormalise(sums[0], sums[1])
     renormalise(sums[2], sums[3])
     return sums
+
+
+def _csr_moments(X: Any, rows: Any, sums: FloatArray) -> FloatArray:
+    """Add ranges of rows on several cores, each range to sums of its own while those stay in cache.
+
+    How the rows are cut depends on the data alone: the bits are those of any number of threads.
+    """
+    n_parts = _PARTS if X.nnz >= _MANY_MOMENTS and _PARTS * sums.nbytes <= _PARTS_IN_CACHE else 1
+    cuts = np.searchsorted(X.indptr, np.linspace(0, X.nnz, n_parts + 1))
+    cuts[0], cuts[-1] = 0, X.shape[0]
+    parts = np.zeros((n_parts, *sums.shape)) if n_parts > 1 else sums[np.newaxis]
+    codes, weights = rows
+    kernels.csr_moments(*compressed(X), codes, weights, read_only(cuts), parts)
+    for part in parts[1:]:
+        for total, error in ((0, 1), (2, 3)):
+            _add_pairs(parts[0, total], parts[0, error], part[total], part[error])
+    return cast("FloatArray", parts[0])
+
+
+def _add_pairs(total: FloatArray, error: FloatArray, other: FloatArray, other_error: FloatArray) -> None:
+    """Add pairs (sum, error) to pairs (sum, error) in place; their totals stay exact to twice the precision."""
+    added = total + other
+    shadow = added - total
+    error += (total - (added - shadow)) + (other - shadow)
+    error += other_error
+    total[...] = added
 
 
 def renormalise(total: FloatArray, error: FloatArray) -> None:
@@ -175,9 +212,31 @@ def renormalise(total: FloatArray, error: FloatArray) -> None:
     total[...] = rounded
 
 
-def _threshold(binarize: float, dtype: np.dtype[Any]) -> float:
-    """Round the threshold to the precision of the data, as NumPy does: a stored 0.1 is not above 0.1."""
-    return float(dtype.type(binarize)) if dtype.kind == "f" else float(binarize)
+def binarize_rule(binarize: float | None, dtype: np.dtype[Any]) -> tuple[bool, float]:
+    """Whether kernels are to binarise, and at which threshold.
+
+    Parameters
+    ----------
+    binarize : float or None
+        The threshold of a model.
+    dtype : dtype
+        Of the data: the threshold is rounded to its precision, as NumPy does. A stored 0.1 is not above 0.1.
+
+    Returns
+    -------
+    tuple of (bool, float)
+        The last two arguments of the kernels that binarise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.statistics.class_sums import binarize_rule
+    >>> binarize_rule(0.1, np.dtype(np.float32)), binarize_rule(None, np.dtype(np.float32))
+    ((True, 0.10000000149011612), (False, 0.0))
+    """
+    if binarize is None:
+        return False, 0.0
+    return True, float(dtype.type(binarize)) if dtype.kind == "f" else float(binarize)
 
 
 def without_duplicates(X: Any) -> Any:
@@ -198,7 +257,19 @@ def without_duplicates(X: Any) -> Any:
     return X
 
 
-def _compressed(X: Any) -> tuple[AnyArray, AnyArray, AnyArray]:
+def compressed(X: Any) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """Arrays of a compressed matrix as kernels take them.
+
+    Parameters
+    ----------
+    X : CSR or CSC matrix
+        Its values are copied only where kernels are not made for their type.
+
+    Returns
+    -------
+    indptr, indices, data : ndarray
+        Read-only.
+    """
     data = X.data if X.data.dtype in _KERNEL_DTYPES else X.data.astype(np.float64)
     return read_only(X.indptr), read_only(X.indices), read_only(data)
 

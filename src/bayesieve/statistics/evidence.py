@@ -16,6 +16,8 @@ from bayesieve.statistics.evidence_kernels import csr_evidence, dense_evidence
 
 __all__ = ["RegionColumns", "leave_one_out_evidence", "region_evidence", "region_log_prob"]
 
+_ROUNDING = 1e-12  # log-evidence per word up to which the rounding of logarithms and their sums accounts for it
+
 
 @dataclass(frozen=True)
 class RegionColumns:
@@ -240,8 +242,11 @@ def _walk(
         lost = _lost_of_dense(data, columns) if pools else data
         dense_evidence(read_only(data), read_only(lost), *tables, out)
     evidence: FloatArray = out[:, :, :n_classes] - out[:, :, :1]
+    length = out[:, :, n_classes, np.newaxis]
+    # Where all words are equally likely in all classes there is no evidence: without a penalty the regression would
+    # blow up what rounding leaves of it.
+    evidence[np.abs(evidence) <= _ROUNDING * length] = 0.0
     if normalize:
-        length = out[:, :, n_classes, np.newaxis]
         np.divide(evidence, length, out=evidence, where=length > 0.0)
     return evidence
 

@@ -203,7 +203,14 @@ def _column_names(X: Any) -> list[Any]:
         return list(X)
     if hasattr(X, "columns"):
         return list(X.columns)
-    return list(range(len(X) if isinstance(X, list | tuple) else np.shape(X)[1]))
+    columns = X if isinstance(X, list | tuple) else None
+    if isinstance(X, str) or (any(isinstance(text, str) for text in X) if columns else np.ndim(X) != 2):
+        msg = (
+            "X must hold columns of texts: a frame, a dict of columns, a list of columns, or a 2-D array. For a single "
+            'column give {"text": texts}.'
+        )
+        raise ValueError(msg)
+    return list(range(np.shape(X)[1] if columns is None else len(columns)))
 
 
 def _texts(X: Any, columns: list[Any]) -> AnyArray:
@@ -223,10 +230,18 @@ def _texts(X: Any, columns: list[Any]) -> AnyArray:
     for i, (column, part) in enumerate(zip(columns, parts, strict=True)):
         texts[:, i] = list(part)
         for row, text in enumerate(texts[:, i]):
-            if text is None or text != text:
+            if _is_missing(text):
                 msg = f"Column {column!r} has no text in row {row}: fill missing texts with ''."
                 raise ValueError(msg)
     return texts
+
+
+def _is_missing(text: Any) -> bool:
+    """None, NaN, or pandas' NA, which is neither true nor false; a list of tokens is a text."""
+    try:
+        return text is None or bool(text != text)
+    except TypeError:
+        return True
 
 
 def _classifier_has(name: str) -> Any:

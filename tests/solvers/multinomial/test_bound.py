@@ -94,6 +94,14 @@ def test_bound_needs_a_positive_k():
         multinomial_bound(np.ones((2, 3)), 0)
 
 
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="three thousand values of k take minutes uncompiled")
+def test_uniform_sums_are_certified_for_every_k():
+    f = np.random.default_rng([0, 3000]).random((2, 3000))
+    f /= f.sum(axis=1, keepdims=True)
+    ks = range(10, 3001)
+    assert [k for k, s in zip(ks, solve_multinomial_path(f, ks), strict=True) if not s.certified] == []
+
+
 def test_uniform_sums_are_certified():
     """The paper's duality-gap experiment at small scale."""
     m = 30 if numba.config.DISABLE_JIT else 3000

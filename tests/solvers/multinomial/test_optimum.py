@@ -155,6 +155,7 @@ def test_thousands_of_equal_columns_across_the_threshold(k):
         (np.array([[1.0, -1.0]]), "non-negative"),
         (np.array([[1.0, np.nan]]), "finite"),
         (np.array([[1e308, 1e308]]), "finite"),
+        (np.array([[1e150, 1.0], [2.0, 3.0]]), "less than 1e\\+150"),
     ],
 )
 def test_sums_that_make_no_sense_are_refused(f, message):

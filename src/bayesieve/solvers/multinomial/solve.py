@@ -198,7 +198,7 @@ def _solve(prepared: Prepared, k: int, certify: bool, tol: float, max_nodes: int
         gain=found.gain,
         upper_gain=upper,
         gap=upper - found.gain,
-        certified=upper - found.gain <= tol * upper + found.rounding,
+        certified=bool(upper - found.gain <= tol * upper + found.rounding),
         p=p,
         n_bound_steps=found.steps,
         n_nodes=found.nodes,
