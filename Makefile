@@ -13,11 +13,11 @@ $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -c "import sys; sys.exit(0 if sys.version_info >= (3, 11) else 'bayesieve needs Python 3.11 or newer')"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[plot,report]" --group test --group lint
+	$(BIN)/python -m pip install --quiet --editable ".[plot,cli,report]" --group test --group lint
 	touch $@
 
-demo: $(VENV)/.ready ## choose the words that tell two kinds of documents apart, in a minute
-	$(BIN)/python examples/first_steps.py
+demo: $(VENV)/.ready ## choose the words that tell two kinds of documents apart, in a minute, with a report
+	$(BIN)/bayesieve demo
 
 test: $(VENV)/.ready ## run the tests (set BAYESIEVE_DATA to include those on real data)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
