@@ -3,6 +3,7 @@ from __future__ import annotations
 import itertools
 import tracemalloc
 
+import numba
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -51,6 +52,7 @@ def test_progress_is_told_rows_and_batches():
     assert told == [(3, 1), (6, 2), (9, 3)]
 
 
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="sixty million values are too many for uncompiled kernels")
 def test_sums_are_added_in_place_and_one_batch_is_held_at_a_time():
     m, rows = 200_000, 5
     sums = 2 * m * 8

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -74,20 +73,22 @@ def read_arrays(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any]
     arrays : dict of ndarray
         The arrays.
     """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        header: dict[str, Any] = json.loads(arrays.pop("header").tobytes())
-    except (zipfile.BadZipFile, ValueError, KeyError, EOFError) as error:
-        msg = f"{str(path)!r} is damaged, or no file of class sums ({error}). Delete it to start anew."
-        raise ValueError(msg) from error
-    if header.get("format") != kind:
-        msg = f"{str(path)!r} holds {header.get('format')!r}, not {kind!r}."
+    with open(path, "rb") as opened:
+        try:
+            with np.load(opened, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+            header: dict[str, Any] = json.loads(arrays.pop("header").tobytes())
+            found, version, checksums = header["format"], int(header["version"]), header["sha256"]
+        except Exception as error:  # a damaged archive fails in a dozen ways
+            msg = f"{str(path)!r} is damaged, or no file of class sums ({error}). Delete it to start anew."
+            raise ValueError(msg) from error
+    if found != kind:
+        msg = f"{str(path)!r} holds {found!r}, not {kind!r}."
         raise ValueError(msg)
-    if header["version"] > _VERSION:
-        msg = f"{str(path)!r} has version {header['version']}; this release of bayesieve reads up to {_VERSION}."
+    if version > _VERSION:
+        msg = f"{str(path)!r} has version {version}; this release of bayesieve reads up to {_VERSION}."
         raise ValueError(msg)
-    if header["sha256"] != {name: _checksum(array) for name, array in arrays.items()}:
+    if checksums != {name: _checksum(array) for name, array in arrays.items()}:
         msg = f"{str(path)!r} is damaged: its arrays do not have the checksums they were written with. Delete it."
         raise ValueError(msg)
     return header, arrays
