@@ -19,7 +19,7 @@ from bayesieve._typing import AnyArray, FloatArray, IndexArray
 from bayesieve.solvers.grouping import ColumnTypes, group_columns
 from bayesieve.statistics.accumulator import Accumulator
 from bayesieve.statistics.checks import check_binarize, check_options, check_weights, encode_labels
-from bayesieve.statistics.class_sums import class_counts, class_moments, class_sums, renormalise
+from bayesieve.statistics.class_sums import class_counts, class_moments, class_sums, sum_of_pairs
 from bayesieve.statistics.kernels import variances
 from bayesieve.statistics.storage import labels_from_json, labels_to_json, read_arrays, write_arrays
 from bayesieve.statistics.stream import OnError, Stream, stream_checkpoint
@@ -473,11 +473,6 @@ def _check_range(sums: FloatArray) -> None:
 
 
 def _add_pairs(a: ClassStatistics, b: ClassStatistics, name: str) -> tuple[FloatArray, FloatArray]:
-    """Add two (sum, error) pairs elementwise; Knuth's two-sum loses nothing."""
-    left, right = getattr(a, name), getattr(b, name)
-    total = left + right
-    shadow = total - left
-    error = (left - (total - shadow)) + (right - shadow)
-    error += getattr(a, f"{name}_error") + getattr(b, f"{name}_error")
-    renormalise(total, error)
-    return total, error
+    """Add two (sum, error) pairs elementwise."""
+    errors = f"{name}_error"
+    return sum_of_pairs(getattr(a, name), getattr(a, errors), getattr(b, name), getattr(b, errors))

@@ -20,6 +20,8 @@ __all__ = [
     "class_moments",
     "class_sums",
     "compressed",
+    "renormalise",
+    "sum_of_pairs",
     "without_duplicates",
 ]
 
@@ -263,8 +265,37 @@ def _add_pairs(total: FloatArray, error: FloatArray, other: FloatArray, other_er
     total[...] = added
 
 
+def sum_of_pairs(
+    left: FloatArray, left_error: FloatArray, right: FloatArray, right_error: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Add two (sum, error) pairs elementwise; Knuth's two-sum loses nothing.
+
+    Parameters
+    ----------
+    left, left_error, right, right_error : ndarray
+        The pairs.
+
+    Returns
+    -------
+    total, error : ndarray
+        Their sum as a pair.
+    """
+    total = left + right
+    shadow = total - left
+    error = (left - (total - shadow)) + (right - shadow)
+    error += left_error + right_error
+    renormalise(total, error)
+    return total, error
+
+
 def renormalise(total: FloatArray, error: FloatArray) -> None:
-    """Move into ``total`` what it can hold of ``error``, in place."""
+    """Move into ``total`` what it can hold of ``error``, in place.
+
+    Parameters
+    ----------
+    total, error : ndarray
+        Pairs (sum, error).
+    """
     rounded = total + error
     error -= rounded - total
     total[...] = rounded
