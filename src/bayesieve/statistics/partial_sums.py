@@ -65,6 +65,7 @@ class PartialSums:
         binarize: float | None = None,
         squares: bool = False,
         where: str = "",
+        first_row: int = 0,
     ) -> PartialSums:
         """Add up a block of rows, which may be empty.
 
@@ -79,7 +80,9 @@ class PartialSums:
         classes, binarize, squares
             As in ``ClassStatistics.from_data``.
         where : str
-            Name of the block for error messages.
+            Name of the data for error messages.
+        first_row : int
+            Number of the first row in it.
 
         Returns
         -------
@@ -93,7 +96,7 @@ class PartialSums:
         except (ValueError, TypeError) as error:
             bad = find_bad_rows(X, y, sample_weight, sums.classes, None)
             row, reason = next(iter(bad.items()), (None, str(error)))
-            msg = f"{where}: {reason}" if row is None else f"{where}: row {row}: {reason}"
+            msg = f"{where}: {reason}" if row is None else f"{where}: row {first_row + row}: {reason}"
             raise ValueError(msg.removeprefix(": ")) from error
         if sums.n_features is None:  # no rows
             sums.widen(len(columns) if columns is not None else held.shape[1])
@@ -152,7 +155,7 @@ class PartialSums:
         Parameters
         ----------
         blocks : sequence of PartialSums
-            The sums of all rows, a block of columns each, in their order.
+            The sums of all rows, a block of columns each, in their order. The first knows all classes and counts.
         binarize : float or None
             The threshold they were gathered with.
 
@@ -162,8 +165,6 @@ class PartialSums:
             The sums of all rows and columns.
         """
         classes, counts = blocks[0].classes, blocks[0].counts
-        if not len(classes) or not counts.any():
-            check_total_weight(float(counts.sum()))
         check_total_weight(float(counts[0].sum()))
         m = sum(block.n_features for block in blocks)
         whole = blocks[0].sums
@@ -174,7 +175,8 @@ class PartialSums:
                 places: Any = slice(start, start + block.n_features)
                 if block.columns is not None:
                     places = start + block.columns
-                whole[:, :, places] = block.sums
+                for code, place in enumerate(np.searchsorted(classes, block.classes)):
+                    whole[:, place, places] = block.sums[:, code]
                 start += block.n_features
         names: AnyArray | None = None
         if all(block.feature_names is not None for block in blocks):
