@@ -142,7 +142,7 @@ def _functions() -> Any:
 def _unwrapped(functions: Any, df: Any, features: str) -> Any:
     """The vectors as Arrow can carry them, or the arrays as they are."""
     kind = df.schema[features].dataType
-    if kind.typeName() == "udt" and kind.simpleString() == "vector":
+    if kind.simpleString() == "vector":
         return functions.unwrap_udt(df[features])
     if kind.typeName() == "array":
         return df[features].cast("array<double>")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from bayesieve._typing import AnyArray, IndexArray
+from bayesieve._typing import AnyArray
 
 __all__ = ["rows_of_arrow", "rows_of_pandas"]
 
@@ -74,7 +74,7 @@ def rows_of_pandas(frame: Any, n_features: int) -> Any:
     return _rows(kinds, sizes, lengths, joined, np.concatenate(values), "vectors")
 
 
-def _rows(kinds: AnyArray, sizes: AnyArray, lengths: AnyArray, places: IndexArray, values: AnyArray, where: str) -> Any:
+def _rows(kinds: AnyArray, sizes: AnyArray, lengths: AnyArray, places: AnyArray, values: AnyArray, where: str) -> Any:
     """Put rows together: ``places`` holds the indices of the sparse rows, ``values`` the values of all."""
     dense = kinds == _DENSE
     widths = np.where(dense, lengths, sizes)
