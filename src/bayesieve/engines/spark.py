@@ -158,12 +158,7 @@ def _unwrapped(functions: Any, df: Any, features: str) -> Any:
 
 def _gather(batches: Iterable[Any], options: dict[str, Any]) -> Iterator[Any]:
     """Sums of a partition, a row for each block of columns."""
-    import numba
-    from pyspark import TaskContext
-
-    numba.set_num_threads(1)  # Spark already runs a task on each core
-    context = TaskContext.get()
-    number = 0 if context is None else context.partitionId()
+    number = _enter_task()
     try:
         total = _sums_of(batches, f"Partition {number}", options)
     except ValueError as error:
@@ -172,6 +167,15 @@ def _gather(batches: Iterable[Any], options: dict[str, Any]) -> Iterator[Any]:
     if total is not None:
         for block, sums in total.blocks(_WIDTH):
             yield _table([(block, number, total.n_features, pickle.dumps(sums, protocol=5))])
+
+
+def _enter_task() -> int:
+    """Leave the other cores to the other tasks, and tell the number of this one."""
+    import numba
+    from pyspark import TaskContext
+
+    numba.set_num_threads(1)
+    return int(TaskContext.get().partitionId())
 
 
 def _sums_of(batches: Iterable[Any], where: str, options: dict[str, Any]) -> PartialSums | None:
