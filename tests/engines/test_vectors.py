@@ -69,8 +69,8 @@ def gathered(partitions, **options):
     options = {"classes": None, "binarize": None, "squares": False, **options}
     tables = []
     for number, batches in enumerate(partitions):
-        for table in _gather(batches, options):
-            tables.append(table.set_column(1, "part", pa.array([number], pa.int32())))
+        part = pa.array([number], pa.int32())
+        tables += [table.set_column(1, "part", part) for table in _gather(batches, options)]
     levels = len(partitions)
     while True:
         rows = [row for table in tables for row in table.to_pylist()]
