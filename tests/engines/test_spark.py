@@ -73,19 +73,15 @@ def frame(spark, X, y, weights=None, kind="sparse", partitions=5):
     return spark.createDataFrame(list(zip(*columns, strict=True)), names).repartition(partitions)
 
 
-@pytest.mark.parametrize("options", [{}, {"squares": True}, {"binarize": 0.5}], ids=str)
-@pytest.mark.parametrize("kind", ["sparse", "dense", "mixed"])
+@pytest.mark.parametrize(
+    ("kind", "options"),  # every combination: test_vectors.py, where it takes no Spark
+    [("sparse", {}), ("dense", {"binarize": 0.5}), ("mixed", {"squares": True, "classes": [0, 1, 2, 3]})],
+)
 def test_the_bits_of_memory_on_integers(spark, kind, options):
     counts, y, weights = counts_and_labels()
-    df = frame(spark, counts, y, weights, kind).cache()
-    gathered = engine.class_statistics(df, weight="weight", **options)
+    gathered = engine.class_statistics(frame(spark, counts, y, weights, kind), weight="weight", **options)
     same_bits(gathered, ClassStatistics.from_data(counts, y, sample_weight=weights, **options))
     assert gathered.binarize == options.get("binarize")
-    if kind == "mixed":
-        same_bits(
-            engine.class_statistics(df, classes=[0, 1, 2, 3], **options),
-            ClassStatistics.from_data(counts, y, classes=[0, 1, 2, 3], **options),
-        )
 
 
 def test_other_numbers_of_partitions_and_other_labels(spark):
@@ -130,10 +126,9 @@ def wide_frame(spark, X, y):
 
 def test_wide_sparse_vectors(spark):
     X, y = wide()
-    for options in ({}, {"squares": True}):
-        gathered = engine.class_statistics(wide_frame(spark, X, y), **options)
-        same_bits(gathered, ClassStatistics.from_data(X, y.astype(float), **options))
-    model = SparseMultinomialNB(5).fit_statistics(engine.class_statistics(wide_frame(spark, X, y)))
+    gathered = engine.class_statistics(wide_frame(spark, X, y))
+    same_bits(gathered, ClassStatistics.from_data(X, y.astype(float)))
+    model = SparseMultinomialNB(5).fit_statistics(gathered)
     np.testing.assert_array_equal(model.support_, SparseMultinomialNB(5).fit(X, y).support_)
 
 
