@@ -123,6 +123,26 @@ class TestRefused:
             ClassStatistics.from_batches(other, classes=[0, 1], checkpoint=path)
         assert path.read_bytes() == before
 
+    @pytest.mark.parametrize("kind", [list, pd.Series, np.array])
+    def test_another_label(self, tmp_path, kind):
+        X = [[1.0, 2.0]] * 20
+        labels = ["a", "b"] * 10
+        first = ClassStatistics.from_batches([(X, kind(labels))], checkpoint=tmp_path / "c")
+        same_bits(ClassStatistics.from_batches([(X, kind(labels))], checkpoint=tmp_path / "c"), first)
+        labels[-2:] = ["b", "a"]
+        with pytest.raises(ValueError, match="with other rows"):
+            ClassStatistics.from_batches([(X, kind(labels))], checkpoint=tmp_path / "c")
+
+    def test_what_was_left_out_belongs_to_the_stream(self, tmp_path):
+        ragged = [[1.0], [1.0, 2.0]], ["a", "b"]
+        batches = [([[1.0, 2.0]], ["a"]), 7, (np.ones((3, 0)), ["a"]), ragged, (np.array(3.0), ["a"]), (None, None)]
+        options = {"classes": ["a", "b"], "on_error": lambda _: None, "checkpoint": tmp_path / "c"}
+        first = ClassStatistics.from_batches(batches, **options)
+        same_bits(ClassStatistics.from_batches(batches, **options), first)
+        batches[1] = None, None
+        with pytest.raises(ValueError, match="with other rows"):
+            ClassStatistics.from_batches(batches, **options)
+
     def test_a_shorter_stream(self, path):
         with pytest.raises(ValueError, match="this stream ends after 3"):
             ClassStatistics.from_batches(stream(3), classes=[0, 1], checkpoint=path)

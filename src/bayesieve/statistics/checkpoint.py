@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,8 @@ from bayesieve.statistics.storage import read_arrays, write_arrays
 __all__ = ["Checkpoint", "digest_batch"]
 
 _KIND = "bayesieve stream checkpoint"
-_SAMPLE = 1024  # values of a batch that its digest looks at
+_SAMPLE = 1024  # values of a sparse batch that its digest looks at
+_ROWS = 8  # rows of another
 
 
 class Checkpoint:
@@ -94,8 +94,8 @@ class Checkpoint:
         write_arrays(self.path, _KIND, {**facts, "options": self.options}, arrays)
 
 
-def digest_batch(before: str, batch: Sequence[Any]) -> str:
-    """Digest of a stream up to and with this batch: shapes, labels, and a sample of the values.
+def digest_batch(before: str, batch: Any) -> str:
+    """Digest of a stream up to and with this batch: shapes, all labels and weights, and a sample of X.
 
     Looking at every value would cost as much as adding it up.
 
@@ -103,8 +103,8 @@ def digest_batch(before: str, batch: Sequence[Any]) -> str:
     ----------
     before : str
         Digest up to the batch before; "" at the start.
-    batch : sequence
-        X, y and perhaps weights.
+    batch : object
+        X, y and perhaps weights; or anything that a stream gave in their place.
 
     Returns
     -------
@@ -112,26 +112,32 @@ def digest_batch(before: str, batch: Sequence[Any]) -> str:
         Hexadecimal digest.
     """
     digest = hashlib.blake2b(before.encode(), digest_size=16)
-    for part in batch:
+    parts = batch if isinstance(batch, (tuple, list)) else [batch]  # what is no batch was left out, and counts as one
+    for number, part in enumerate(parts):
         digest.update(repr(getattr(part, "shape", None)).encode())
         if sp.issparse(part):
             for name in ("indptr", "indices", "data"):
                 if hasattr(part, name):
-                    digest.update(_sample(getattr(part, name)))
-        elif isinstance(part, np.ndarray) and part.ndim == 1:
-            digest.update(_whole(part))
-        elif isinstance(part, np.ndarray):
-            digest.update(_sample(part))
-        elif part is not None:
-            digest.update(_whole(np.asarray(part[:8], dtype=object)))  # of a frame or a list: the first rows
+                    digest.update(_some(getattr(part, name)))
+        elif number == 0 and not isinstance(part, np.ndarray):
+            digest.update(_bytes(part[:_ROWS] if hasattr(part, "__getitem__") else None))  # of a frame or a list
+        elif number == 0:
+            digest.update(_some(part))
+        else:
+            digest.update(_bytes(part))
     return digest.hexdigest()
 
 
-def _sample(values: AnyArray) -> bytes:
-    step = max(1, values.size // _SAMPLE)
-    rows = values[:: max(1, len(values) * values[0].size // _SAMPLE)] if values.ndim > 1 and len(values) else values
-    return _whole(rows if values.ndim > 1 else values[::step])
+def _some(values: AnyArray) -> bytes:
+    """A sample, spread over all of them; of a matrix whole rows."""
+    return _bytes(
+        values[:: max(1, values.size // _SAMPLE)] if values.ndim == 1 else values[:: len(values) // _ROWS + 1]
+    )
 
 
-def _whole(values: AnyArray) -> bytes:
-    return repr(values.tolist()).encode() if values.dtype.hasobject else np.ascontiguousarray(values).tobytes()
+def _bytes(values: Any) -> bytes:
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows that differ in length
+        return repr(values).encode()
+    return repr(array.tolist()).encode() if array.dtype.hasobject else np.ascontiguousarray(array).tobytes()
