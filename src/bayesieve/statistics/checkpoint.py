@@ -130,9 +130,9 @@ def digest_batch(before: str, batch: Any) -> str:
 
 def _some(values: AnyArray) -> bytes:
     """A sample, spread over all of them; of a matrix whole rows."""
-    return _bytes(
-        values[:: max(1, values.size // _SAMPLE)] if values.ndim == 1 else values[:: len(values) // _ROWS + 1]
-    )
+    if values.ndim == 1:
+        return _bytes(values[:: max(1, values.size // _SAMPLE)])
+    return _bytes(values[:: len(values) // _ROWS + 1] if values.ndim else values)
 
 
 def _bytes(values: Any) -> bytes:
