@@ -109,7 +109,7 @@ def test_blocks_of_columns(monkeypatch):
         [partition(X[a : a + 5], y[a : a + 5], ones[:5], dense=a == 15) for a in (s, s + 5)] for s in (0, 10, 20, 30)
     ]
     for options in ({}, {"squares": True}):
-        same_bits(gathered(parts, **options), ClassStatistics.from_data(X, y, **options))
+        same_bits(gathered(parts, **options), ClassStatistics.from_data(sp.csr_array(X), y, **options))
 
 
 def test_errors_travel_as_rows():

@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sums import FIELDS, counts_and_labels, same_bits
 
@@ -27,6 +27,7 @@ def cut(parts, cuts):
 
 @pytest.mark.parametrize("layout", [sp.csr_array, sp.csr_matrix, sp.csc_array, np.asarray, np.asfortranarray])
 @pytest.mark.parametrize("options", [{}, {"squares": True}, {"binarize": 0.5}], ids=str)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10**6), cuts=st.lists(st.integers(0, 60), max_size=5))
 def test_batches_have_the_bits_of_the_whole_on_fractions_too(layout, options, seed, cuts):
     counts, y, _ = counts_and_labels(seed)

@@ -280,10 +280,8 @@ def sum_of_pairs(
     total, error : ndarray
         Their sum as a pair.
     """
-    total = left + right
-    shadow = total - left
-    error = (left - (total - shadow)) + (right - shadow)
-    error += left_error + right_error
+    total, error = left.copy(), left_error.copy()
+    _add_pairs(total, error, right, right_error)
     renormalise(total, error)
     return total, error
 
