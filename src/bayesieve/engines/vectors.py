@@ -66,7 +66,7 @@ def rows_of_pandas(frame: Any, n_features: int) -> Any:
     if not len(frame):
         return np.zeros((0, n_features))
     kinds = frame["type"].to_numpy()
-    sizes = frame["size"].fillna(-1).to_numpy().astype(np.int64)
+    sizes = np.nan_to_num(frame["size"].to_numpy(dtype=np.float64), nan=-1).astype(np.int64)  # None where dense
     places = [part for part in frame["indices"] if part is not None]
     values = list(frame["values"])
     lengths = np.array([len(part) for part in values])
