@@ -10,7 +10,7 @@ import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sums import counts_and_labels, same_bits
+from sums import counts_and_labels, random_csr, same_bits
 
 from bayesieve import ClassStatistics, SparseGaussianNB, SparseMultinomialNB
 from bayesieve.engines.dask import class_statistics
@@ -79,7 +79,8 @@ def test_wide_sparse_chunks(kind, options):
     """Columns far more than stored values: the partial sums are sparse, until many columns have occurred."""
     m = 20_000
     for density, cut in ((1e-4, m), (1e-4, 7001), (0.02, m)):
-        X = sp.random_array((200, m), density=density, rng=0, data_sampler=lambda size: np.arange(size) % 5 + 1.0)
+        X = random_csr(200, m, density)
+        X.data = np.arange(X.nnz) % 5 + 1.0
         X = KINDS[kind](X)
         y = np.arange(200) % 4
         blocks = [da.from_array(X[start : start + 40], chunks=(40, m), asarray=False) for start in range(0, 200, 40)]

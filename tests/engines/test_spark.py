@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sums import counts_and_labels, same_bits
+from sums import counts_and_labels, random_csr, same_bits
 
 import bayesieve
 from bayesieve import ClassStatistics, SparseBernoulliNB, SparseMultinomialNB
@@ -107,7 +107,7 @@ def test_fractions_agree_to_rounding(spark):
 def wide(rows=40, m=300_000):
     """Several blocks of columns, the last of which holds little, and one of them nothing."""
     rng = np.random.default_rng(0)
-    X = sp.random_array((rows, m), density=1e-4, rng=rng, format="csr")
+    X = random_csr(rows, m, 1e-4, rng)
     X.data = np.arange(X.nnz) % 4 + 1.0
     keep = (X.indices < 2 << 16) | (X.indices >= 3 << 16)
     X = sp.csr_array((X.data * keep, X.indices, X.indptr), shape=X.shape)

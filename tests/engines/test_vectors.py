@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sums import counts_and_labels, same_bits
+from sums import counts_and_labels, random_csr, same_bits
 
 from bayesieve import ClassStatistics
 from bayesieve.engines import spark
@@ -100,7 +100,7 @@ def test_blocks_of_columns(monkeypatch):
     """Also one in which nothing is held, and a partition that mixes dense and sparse batches."""
     monkeypatch.setattr(spark, "_WIDTH", 5000)
     monkeypatch.setattr(spark, "_MANY", 40)
-    X = sp.random_array((40, 22_000), density=2e-4, rng=0, format="csr")
+    X = random_csr(40, 22_000, 2e-4)
     X.data = np.arange(X.nnz) % 3 + 1.0
     X = X.toarray()
     X[:, 10_000:15_000] = 0

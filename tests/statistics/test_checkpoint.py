@@ -11,8 +11,7 @@ import numba
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
-from sums import same_bits
+from sums import random_csr, same_bits
 
 import bayesieve
 from bayesieve import ClassStatistics
@@ -25,7 +24,7 @@ def stream(n_batches=9, seed=0, m=30):
     """Fractions and weights: only the same order of additions gives the same bits."""
     rng = np.random.default_rng(seed)
     for _ in range(n_batches):
-        yield sp.random_array((20, m), density=0.3, rng=rng, format="csr"), rng.integers(0, 2, 20), rng.random(20)
+        yield random_csr(20, m, 0.3, rng), rng.integers(0, 2, 20), rng.random(20)
 
 
 class StopHereError(Exception):
