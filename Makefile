@@ -1,10 +1,11 @@
 # The two commands of the README are `make demo` and `make test`; `make help` lists the rest.
 PYTHON ?= python3
 VENV ?= .venv
+SPARK_VENV ?= .venv-spark
 BIN := $(VENV)/bin
 PYTEST_ARGS ?= -n 2
 
-.PHONY: help demo test coverage lint format bench bench-compare clean
+.PHONY: help demo test test-spark coverage lint format bench bench-compare clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -13,7 +14,13 @@ $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -c "import sys; sys.exit(0 if sys.version_info >= (3, 11) else 'bayesieve needs Python 3.11 or newer')"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[plot,cli,report]" --group test --group lint
+	$(BIN)/python -m pip install --quiet --editable ".[plot,cli,dask]" --group test --group lint
+	touch $@
+
+$(SPARK_VENV)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(SPARK_VENV)
+	$(SPARK_VENV)/bin/python -m pip install --quiet --upgrade pip
+	$(SPARK_VENV)/bin/python -m pip install --quiet --editable ".[spark]" pytest hypothesis
 	touch $@
 
 demo: $(VENV)/.ready ## choose the words that tell two kinds of documents apart, in a minute, with a report
@@ -21,6 +28,9 @@ demo: $(VENV)/.ready ## choose the words that tell two kinds of documents apart,
 
 test: $(VENV)/.ready ## run the tests (set BAYESIEVE_DATA to include those on real data)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+test-spark: $(SPARK_VENV)/.ready ## run the tests on Spark, in an environment of its own (it needs Java 17 or 21)
+	$(SPARK_VENV)/bin/python -m pytest -q tests/engines
 
 coverage: $(VENV)/.ready ## run the tests with uncompiled kernels and measure what they reach (95 % is the floor)
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(PYTEST_ARGS) --cov --cov-report=term

@@ -33,7 +33,7 @@ _HOME = {
     "sparsity_path": "bayesieve.selection.path",
 }
 
-_ROOMS = ("persistence", "plotting", "text")  # public rooms: bayesieve.plotting.SparsityPathDisplay
+_ROOMS = ("engines", "persistence", "plotting", "text")  # public rooms: bayesieve.plotting.SparsityPathDisplay
 
 __all__ = [
     "ClassStatistics",

@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from sums import counts_and_labels, same_bits
 
 import naive
 from bayesieve import ClassStatistics
@@ -29,26 +30,11 @@ LAYOUTS = {
     "csr_int64": lambda X: with_int64_indices(sp.csr_array(X)),
     "csc_int64": lambda X: with_int64_indices(sp.csc_array(X)),
 }
-PAIRS = ("class_count", "feature_sum", "feature_square")
-FIELDS = (*PAIRS, *(f"{name}_error" for name in PAIRS))
 
 
 def with_int64_indices(X):
     X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
     return X
-
-
-def same_bits(a, b):
-    for name in FIELDS:
-        left, right = getattr(a, name), getattr(b, name)
-        assert (left is None) == (right is None)
-        if left is not None:
-            np.testing.assert_array_equal(left, right)
-
-
-def counts_and_labels(seed=0, n=60, m=7, n_classes=3):
-    rng = np.random.default_rng(seed)
-    return rng.poisson(0.7, (n, m)), rng.permutation(np.arange(n) % n_classes), rng.integers(0, 4, n)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int32, np.uint8, bool])

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, reduce
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
-from sklearn.utils.validation import _check_sample_weight, _get_feature_names
+from sklearn.utils.validation import _get_feature_names
 
 from bayesieve._jit import read_only
 from bayesieve._typing import AnyArray, FloatArray, IndexArray
 from bayesieve.solvers.grouping import ColumnTypes, group_columns
-from bayesieve.statistics.class_sums import class_counts, class_moments, class_sums, renormalise
+from bayesieve.statistics.accumulator import Accumulator
+from bayesieve.statistics.checks import check_binarize, check_options, check_weights, encode_labels
+from bayesieve.statistics.class_sums import class_counts, class_moments, class_sums, sum_of_pairs
 from bayesieve.statistics.kernels import variances
+from bayesieve.statistics.storage import labels_from_json, labels_to_json, read_arrays, write_arrays
+from bayesieve.statistics.stream import OnError, Stream, stream_checkpoint
 
 __all__ = ["ClassStatistics", "check_binarize", "check_weights", "encode_labels"]
 
 # Squares of sums, and their products with counts, stay below the largest float64, 1.8e308.
 _LARGEST_SUM, _LARGEST_SQUARE = 1e145, 1e290
 _SMALLEST_SQUARE = 1e-290  # below it squares, and what rounding takes from them, lose their digits
-_SMALLEST_WEIGHT, _LARGEST_WEIGHT = 1e-100, 1e100  # of all rows together: products of two sums stay in range
+_NO_SUMS = frozenset({"classes", "binarize", "feature_names"})
+_FILE = "bayesieve.ClassStatistics"
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,9 +182,7 @@ class ClassStatistics:
         ClassStatistics
             The sums.
         """
-        if binarize is not None and squares:
-            msg = f"binarize={binarize!r} and squares=True exclude each other: the square of a 0/1 value is itself."
-            raise ValueError(msg)
+        check_options(binarize, squares)
         check_binarize(X, binarize)
         n_classes = len(classes)
         if not squares:
@@ -196,46 +198,100 @@ class ClassStatistics:
         cls,
         batches: Iterable[Sequence[Any]],
         *,
-        classes: ArrayLike,
+        classes: ArrayLike | None = None,
         binarize: float | None = None,
         squares: bool = False,
+        on_error: OnError = "raise",
+        progress: Callable[[int, int], object] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: int = 100,
     ) -> Self:
         """Gather the statistics of data that comes in batches, holding one batch at a time.
+
+        Beside the batch only the sums are held, C x m float64 numbers (four times that with squares), whatever the
+        number of rows. They have the bits of :meth:`from_data` on all rows together (CSR, CSC or dense alike).
 
         Parameters
         ----------
         batches : iterable of (X, y) or (X, y, sample_weight)
-            Blocks of rows with the same columns.
-        classes : array-like
-            All labels that may occur.
+            Blocks of rows with the same columns. A block may be empty, and all its weights may be zero.
+        classes : array-like, default=None
+            All labels that may occur; None: those of the first block, and a label that comes up later is an error.
         binarize, squares
             As in :meth:`from_data`.
+        on_error : {"raise", "skip"} or callable, default="raise"
+            What to do with rows that cannot be used (no finite number, an unknown label, a negative weight), and with
+            blocks of other columns. "raise": an error that names batch and row, counted from zero. "skip": leave them
+            out, and warn at the end with their number and the first of them. A callable is told each of them, as an
+            object with ``batch``, ``row``, ``stream_row``, ``n_rows`` and ``reason``, and no warning is given.
+        progress : callable, default=None
+            Called as ``progress(rows, batches)`` after every batch with what has been read so far.
+        checkpoint : str or path, default=None
+            File in which the sums are saved as the run goes on. A run that finds one passes over the batches it holds
+            and continues, to the same bits. ``batches`` must start from the beginning each time; a file of another
+            stream, or of other options, is refused.
+        every : int, default=100
+            Batches between two saves.
 
         Returns
         -------
         ClassStatistics
             The sums over all batches.
+
+        Examples
+        --------
+        >>> from bayesieve import ClassStatistics
+        >>> batches = [([[1, 0], [2, 1]], ["a", "a"]), ([[0, 3]], ["b"])]
+        >>> ClassStatistics.from_batches(batches, classes=["a", "b"]).feature_sum
+        array([[3., 1.],
+               [0., 3.]])
         """
-        total: Self | None = None
-        for number, batch in enumerate(batches):
-            X, y, *weight = batch
-            try:
-                part = cls.from_data(
-                    X,
-                    y,
-                    classes=classes,
-                    sample_weight=weight[0] if weight else None,
-                    binarize=binarize,
-                    squares=squares,
-                )
-                total = part if total is None else total + part
-            except ValueError as error:
-                msg = f"Batch {number}: {error}"
-                raise ValueError(msg) from error
-        if total is None:
-            msg = "batches is empty: give at least one (X, y) pair."
-            raise ValueError(msg)
-        return total
+        sums = Accumulator(classes, binarize=binarize, squares=squares)
+        saved = None
+        if checkpoint is not None:
+            saved = stream_checkpoint(
+                checkpoint, every, classes=classes, binarize=binarize, squares=squares, on_error=on_error
+            )
+        Stream(sums, on_error=on_error, progress=progress, checkpoint=saved).add_all(batches)
+        return cls(**sums.finished())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the sums to a file (an ``.npz`` without pickle), as a whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; one that is there is replaced.
+        """
+        arrays = {
+            field.name: value
+            for field in fields(self)
+            if field.name not in _NO_SUMS and (value := getattr(self, field.name)) is not None
+        }
+        facts = {
+            "binarize": self.binarize,
+            "classes": labels_to_json(self.classes),
+            "feature_names": labels_to_json(self.feature_names),
+        }
+        write_arrays(path, _FILE, facts, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read sums that :meth:`save` wrote.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+
+        Returns
+        -------
+        ClassStatistics
+            The same sums, labels and names.
+        """
+        facts, arrays = read_arrays(path, _FILE)
+        labels = {name: labels_from_json(facts[name]) for name in ("classes", "feature_names")}
+        return cls(binarize=facts["binarize"], **labels, **arrays)  # type: ignore[arg-type]
 
     @classmethod
     def merge(cls, parts: Iterable[Self]) -> Self:
@@ -298,8 +354,7 @@ class ClassStatistics:
         arrays = {
             field.name: value[kept]
             for field in fields(self)
-            if field.name not in {"classes", "binarize", "feature_names"}
-            and (value := getattr(self, field.name)) is not None
+            if field.name not in _NO_SUMS and (value := getattr(self, field.name)) is not None
         }
         return type(self)(classes=names, binarize=self.binarize, feature_names=feature_names, **arrays)
 
@@ -418,104 +473,6 @@ def _check_range(sums: FloatArray) -> None:
 
 
 def _add_pairs(a: ClassStatistics, b: ClassStatistics, name: str) -> tuple[FloatArray, FloatArray]:
-    """Add two (sum, error) pairs elementwise; Knuth's two-sum loses nothing."""
-    left, right = getattr(a, name), getattr(b, name)
-    total = left + right
-    shadow = total - left
-    error = (left - (total - shadow)) + (right - shadow)
-    error += getattr(a, f"{name}_error") + getattr(b, f"{name}_error")
-    renormalise(total, error)
-    return total, error
-
-
-def encode_labels(y: AnyArray, classes: AnyArray) -> IndexArray:
-    """Position of each label in the sorted classes.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-        Labels.
-    classes : ndarray of shape (C,)
-        Sorted labels.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Positions; a label that is not among the classes is an error.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.statistics.class_statistics import encode_labels
-    >>> encode_labels(np.array(["b", "a"]), np.array(["a", "b"]))
-    array([1, 0])
-    """
-    unseen = np.setdiff1d(y, classes)
-    if unseen.size:
-        row = int(np.flatnonzero(np.isin(y, unseen))[0])
-        msg = (
-            f"y holds the label {y.tolist()[row]!r} (first in row {row}), which is not among "
-            f"classes={classes.tolist()}: name every label in classes= at the first call."
-        )
-        raise ValueError(msg)
-    codes: IndexArray = np.searchsorted(classes, y).astype(np.intp)
-    return codes
-
-
-def check_weights(sample_weight: ArrayLike | None, X: Any) -> FloatArray | None:
-    """Check row weights: one per row, finite, none negative, not all zero.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n,) or None
-        Row weights.
-    X : array or sparse matrix of shape (n, m)
-        The rows they belong to.
-
-    Returns
-    -------
-    ndarray of shape (n,) or None
-        Float64 weights; None stays None.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from bayesieve.statistics.class_statistics import check_weights
-    >>> check_weights([1, 2], np.eye(2))
-    array([1., 2.])
-    """
-    if sample_weight is None:
-        return None
-    weights: FloatArray = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    if not weights.any():
-        msg = "sample_weight is zero for every row: at least one row must count."
-        raise ValueError(msg)
-    total = float(weights.sum())
-    if not _SMALLEST_WEIGHT < total < _LARGEST_WEIGHT:
-        msg = (
-            f"sample_weight adds up to {total:.3g}, outside {_SMALLEST_WEIGHT:g} to {_LARGEST_WEIGHT:g}: multiply all "
-            "weights by a constant."
-        )
-        raise ValueError(msg)
-    return weights
-
-
-def check_binarize(X: Any, binarize: Any) -> None:
-    """Refuse a threshold that is no number, and a negative one on sparse data: implicit zeros would turn into ones.
-
-    Parameters
-    ----------
-    X : array or sparse matrix
-        The data.
-    binarize : float or None
-        The threshold.
-    """
-    if binarize is not None and (not isinstance(binarize, Real) or np.isnan(float(binarize))):
-        msg = f"binarize={binarize!r} is no threshold: give a number, for instance 0.0."
-        raise ValueError(msg)
-    if binarize is not None and binarize < 0 and sp.issparse(X):
-        msg = (
-            f"binarize={binarize!r} on sparse X would turn every implicit zero into a one: "
-            "give a threshold >= 0, or a dense X."
-        )
-        raise ValueError(msg)
+    """Add two (sum, error) pairs elementwise."""
+    errors = f"{name}_error"
+    return sum_of_pairs(getattr(a, name), getattr(a, errors), getattr(b, name), getattr(b, errors))

@@ -12,11 +12,16 @@ from bayesieve._typing import AnyArray, FloatArray, IndexArray
 from bayesieve.statistics import kernels, split_kernels
 
 __all__ = [
+    "add_class_counts",
+    "add_class_moments",
+    "add_class_sums",
     "binarize_rule",
     "class_counts",
     "class_moments",
     "class_sums",
     "compressed",
+    "renormalise",
+    "sum_of_pairs",
     "without_duplicates",
 ]
 
@@ -58,6 +63,24 @@ def class_counts(codes: IndexArray, n_classes: int, weights: FloatArray | None) 
     return np.bincount(codes, weights, minlength=n_classes).astype(np.float64)
 
 
+def add_class_counts(codes: IndexArray, weights: FloatArray | None, out: FloatArray) -> None:
+    """Add rows to counts, in place: row by row, so that batches give the bits of the whole.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+        Class index of each row.
+    weights : ndarray of shape (n,) or None
+        Row weights; None means ones.
+    out : ndarray of shape (C,)
+        The counts so far.
+    """
+    if weights is None:
+        out += class_counts(codes, len(out), None)  # whole numbers: no order can be seen
+    else:
+        np.add.at(out, codes, weights)
+
+
 def class_sums(
     X: Any, codes: IndexArray, n_classes: int, weights: FloatArray | None, binarize: float | None
 ) -> FloatArray:
@@ -89,6 +112,28 @@ def class_sums(
     array([[3., 5.]])
     """
     out = np.zeros((n_classes, X.shape[1]))
+    add_class_sums(X, codes, weights, binarize, out)
+    return out
+
+
+def add_class_sums(
+    X: Any, codes: IndexArray, weights: FloatArray | None, binarize: float | None, out: FloatArray
+) -> None:
+    """Add rows to the sums of :func:`class_sums`, in place: row by row, so that batches give the bits of the whole.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, m)
+        Checked data; CSR, CSC or dense.
+    codes : ndarray of shape (n,)
+        Class index of each row.
+    weights : ndarray of shape (n,) or None
+        Row weights; None means ones.
+    binarize : float or None
+        When given, x counts as 1 where x > binarize and as 0 elsewhere.
+    out : ndarray of shape (C, m)
+        The sums so far, C-ordered; wider than X only where X is CSR.
+    """
     rows = (read_only(codes), read_only(np.empty(0) if weights is None else weights))
     rule = binarize_rule(binarize, X.dtype)
     if sp.issparse(X):
@@ -103,7 +148,6 @@ def class_sums(
     else:
         walk, values = _dense(X, kernels.dense_sums, kernels.dense_sums_by_column)
         walk(values, *rows, *rule, out)
-    return out
 
 
 def _add_split(
@@ -164,22 +208,39 @@ def class_moments(X: Any, codes: IndexArray, n_classes: int, weights: FloatArray
     array([3., 0., 5., 0.])
     """
     sums = np.zeros((4, n_classes, X.shape[1]))
-    rows = (read_only(codes), read_only(np.empty(0) if weights is None else weights))
-    if sp.issparse(X):
-        X = without_duplicates(X)
-        if X.format == "csr":
-            sums = _csr_moments(X, rows, sums)
-        else:
-            kernels.csc_moments(*compressed(X), *rows, sums)
-    else:
-        walk, values = _dense(X, kernels.dense_moments, kernels.dense_moments_by_column)
-        walk(values, *rows, sums)
+    add_class_moments(X, codes, weights, sums)
     renormalise(sums[0], sums[1])
     renormalise(sums[2], sums[3])
     return sums
 
 
-def _csr_moments(X: Any, rows: Any, sums: FloatArray) -> FloatArray:
+def add_class_moments(X: Any, codes: IndexArray, weights: FloatArray | None, sums: FloatArray) -> None:
+    """Add rows to the sums of :func:`class_moments`, in place; :func:`renormalise` the pairs when all are in.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, m)
+        Checked data; CSR, CSC or dense.
+    codes : ndarray of shape (n,)
+        Class index of each row.
+    weights : ndarray of shape (n,) or None
+        Row weights; None means ones.
+    sums : ndarray of shape (4, C, m)
+        Sum, its error, sum of squares, its error; C-ordered; wider than X only where X is CSR.
+    """
+    rows = (read_only(codes), read_only(np.empty(0) if weights is None else weights))
+    if sp.issparse(X):
+        X = without_duplicates(X)
+        if X.format == "csr":
+            _csr_moments(X, rows, sums)
+        else:
+            kernels.csc_moments(*compressed(X), *rows, sums)
+    else:
+        walk, values = _dense(X, kernels.dense_moments, kernels.dense_moments_by_column)
+        walk(values, *rows, sums)
+
+
+def _csr_moments(X: Any, rows: Any, sums: FloatArray) -> None:
     """Add ranges of rows on several cores, each range to sums of its own while those stay in cache.
 
     How the rows are cut depends on the data alone: the bits are those of any number of threads.
@@ -190,10 +251,9 @@ def _csr_moments(X: Any, rows: Any, sums: FloatArray) -> FloatArray:
     parts = np.zeros((n_parts, *sums.shape)) if n_parts > 1 else sums[np.newaxis]
     codes, weights = rows
     kernels.csr_moments(*compressed(X), codes, weights, read_only(cuts), parts)
-    for part in parts[1:]:
+    for part in parts if n_parts > 1 else ():
         for total, error in ((0, 1), (2, 3)):
-            _add_pairs(parts[0, total], parts[0, error], part[total], part[error])
-    return cast("FloatArray", parts[0])
+            _add_pairs(sums[total], sums[error], part[total], part[error])
 
 
 def _add_pairs(total: FloatArray, error: FloatArray, other: FloatArray, other_error: FloatArray) -> None:
@@ -205,8 +265,35 @@ def _add_pairs(total: FloatArray, error: FloatArray, other: FloatArray, other_er
     total[...] = added
 
 
+def sum_of_pairs(
+    left: FloatArray, left_error: FloatArray, right: FloatArray, right_error: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Add two (sum, error) pairs elementwise; Knuth's two-sum loses nothing.
+
+    Parameters
+    ----------
+    left, left_error, right, right_error : ndarray
+        The pairs.
+
+    Returns
+    -------
+    total, error : ndarray
+        Their sum as a pair.
+    """
+    total, error = left.copy(), left_error.copy()
+    _add_pairs(total, error, right, right_error)
+    renormalise(total, error)
+    return total, error
+
+
 def renormalise(total: FloatArray, error: FloatArray) -> None:
-    """Move into ``total`` what it can hold of ``error``, in place."""
+    """Move into ``total`` what it can hold of ``error``, in place.
+
+    Parameters
+    ----------
+    total, error : ndarray
+        Pairs (sum, error).
+    """
     rounded = total + error
     error -= rounded - total
     total[...] = rounded
