@@ -182,7 +182,7 @@ def test_equal_hashes_are_not_equal_words():
         slots = dictionary.tables.word_slots
         wrong = key_of_bytes(text, 16, 32)
         slots[:] = 0
-        place = int(spread(np.uint64(wrong)) >> np.uint64(slot_shift(slots)))
+        place = int(spread(np.uint64(wrong))) >> int(slot_shift(slots))
         slots[2 * place], slots[2 * place + 1] = wrong, np.uint64(1) << np.uint64(32)
         assert insert_word(dictionary.tables, text, 16, 32, 1, True) == 1
 
