@@ -26,12 +26,15 @@ def two_libraries() -> tuple[list[str], list[str]]:
     import scipy
     import sklearn
 
+    names = set(giveaways(scipy, sklearn))
+
+    def kept(word: re.Match[str]) -> str:
+        return " " if word[0].lower() in names or word[0][0].isdecimal() else word[0]
+
     texts, labels = [], []
-    names = "|".join(giveaways(scipy, sklearn))
-    pattern = re.compile(rf"\b(?:{names}|\d\w*)\b", re.IGNORECASE)
     for package in (scipy, sklearn):
         for text in docstrings(package):
-            texts.append(pattern.sub(" ", text))
+            texts.append(re.sub(r"\w+", kept, text))
             labels.append(package.__name__)
     return texts, labels
 

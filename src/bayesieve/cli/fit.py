@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from bayesieve.cli import options as o
 from bayesieve.cli.compiling import say_if_compiling
@@ -14,6 +14,9 @@ from bayesieve.cli.reporting import ENDINGS, render
 from bayesieve.cli.showing import study_shown
 from bayesieve.cli.training import Choices, Material, gather
 from bayesieve.cli.writing import check_writable, replaced_whole
+
+if TYPE_CHECKING:
+    from bayesieve.report import Study
 
 __all__ = ["check_outputs", "study_options", "train"]  # beside the command
 
@@ -167,20 +170,45 @@ def train(
     say_if_compiling()
     with progress_bar() as progress:
         study = run_study(material.train, material.test, progress=progress, **settings)
-    summary = summarise(
-        study,
-        source=material.source,
-        target=target,
-        inputs=material.inputs.columns[:200],
-        fingerprint=material.fingerprint,
-        command=command,
-    )
+        if progress is not None:
+            progress("writing", 0, 1)
+        summary = summarise(
+            study,
+            source=material.source,
+            target=target,
+            inputs=material.inputs.columns[:200],
+            fingerprint=material.fingerprint,
+            command=command,
+        )
+        keep(study, summary, material, target, out, report)
+    return summary
+
+
+def keep(
+    study: Study, summary: dict[str, Any], material: Material, target: str | None, out: Path | None, report: Path | None
+) -> None:
+    """Write the model and the report.
+
+    Parameters
+    ----------
+    study : Study
+        The model.
+    summary : dict
+        What is known about it.
+    material : Material
+        What it was trained on.
+    target : str or None
+        The column of labels.
+    out, report : Path or None
+        The files.
+    """
     if out is not None:
         from bayesieve import save_model
 
+        kind, columns = material.inputs.kind, material.inputs.columns
         inputs = {
-            "kind": material.inputs.kind,
-            "columns": material.inputs.columns[:200],  # of tables the model itself knows those it reads
+            "kind": kind,
+            "columns": columns if kind == "text" else columns[:200],  # of tables the model knows those it reads
             "regions": isinstance(material.train.X, dict),
             "zero_based": material.zero_based,
         }
@@ -189,4 +217,3 @@ def train(
     if report is not None:
         with replaced_whole(report) as file:
             file.write_text(render(summary, report), encoding="utf-8")
-    return summary
