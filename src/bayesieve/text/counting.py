@@ -20,6 +20,7 @@ from bayesieve._jit import read_only, runs_parallel
 from bayesieve._typing import AnyArray
 from bayesieve.text.counting_kernels import (
     CHAR_MODE,
+    BATCH_END,
     DICTIONARY_FULL,
     DOC,
     DONE,
@@ -47,6 +48,8 @@ __all__ = ["Analysis", "Block", "add_strings", "count_pieces", "in_threads", "lo
 
 MODES = {"word": WORD_MODE, "char": CHAR_MODE, "char_wb": PADDED_MODE}
 _ENTRIES = 1 << 20  # entries that are written into one block of memory
+_BATCH = 1 << 15  # bytes of documents that are cut at a time, and
+_BATCH_DOCUMENTS = 1 << 10  # how many there may be
 _AROUND = 3  # tokens around those of a text: two spaces, and the one that ends the loop
 _NONE = read_only(np.empty(0, dtype=np.int32))
 
@@ -228,7 +231,7 @@ def _count(pieces: list[Piece], analysis: Analysis, dictionary: Dictionary, colu
         if len(scratch.tokens) < largest + _AROUND:
             scratch = _scratch(largest)
         row_lengths = np.zeros(len(offsets) - 1, dtype=np.int64)
-        progress[DOC], progress[POSITION] = 0, -1
+        progress[DOC], progress[POSITION], progress[BATCH_END] = 0, -1, 0
         first = 0
         while True:
             rows = Rows(ids, counts, row_lengths, known)
@@ -237,8 +240,8 @@ def _count(pieces: list[Piece], analysis: Analysis, dictionary: Dictionary, colu
             if answer == DONE:
                 break
             if answer == DICTIONARY_FULL:
-                token = scratch.ends[int(progress[INDEX]) :][:2]
-                dictionary.make_room(1, int(token[-1] - token[0]))
+                index = 2 * int(progress[INDEX])
+                dictionary.make_room(1, int(scratch.edges[index + 1] - scratch.edges[index]))
                 continue
             if answer == SPECIAL_LETTER:
                 document = int(progress[DOC])
@@ -264,13 +267,14 @@ def _count(pieces: list[Piece], analysis: Analysis, dictionary: Dictionary, colu
 
 def _scratch(n_bytes: int) -> Scratch:
     """Room for a segment of a document of so many bytes: a space on either side, letters that grow when lowered."""
-    n = n_bytes + _AROUND
+    n = max(n_bytes, _BATCH) + _AROUND
     return Scratch(
-        np.empty(2 * n, dtype=np.uint8),
-        np.zeros(n + 1, dtype=np.int64),
+        np.empty(2 * n + 8, dtype=np.uint8),  # words are read eight bytes at a time
+        np.zeros(2 * n + _BATCH_DOCUMENTS, dtype=np.int64),
         np.empty(n, dtype=np.uint64),
         np.empty(n, dtype=np.int32),
         np.empty(n, dtype=np.int32),
+        np.zeros(_BATCH_DOCUMENTS + 1, dtype=np.int64),
     )
 
 

@@ -20,14 +20,17 @@ from bayesieve._jit import kernel
 from bayesieve._typing import AnyArray
 from bayesieve.text.dictionary_kernels import (
     BYTES,
+    EVERY_BIT,
     LONG_WORD,
     LOW,
     PAIRS,
     TERMS,
     WORDS,
     Tables,
+    eight_bytes,
     insert_pair,
     insert_word,
+    key_of_bytes,
     same_bytes,
     slot_shift,
     spread,
@@ -39,11 +42,14 @@ WORD_MODE, CHAR_MODE, PADDED_MODE = 0, 1, 2
 MODE, MIN_LENGTH, MIN_N, MAX_N, LOWER, N_STOP, LEARN, N_PLAN = 0, 1, 2, 3, 4, 5, 6, 7
 
 # places in the array that says how far the kernel came
-DOC, POSITION, N_TOKENS, N_FOUND, LEVEL, INDEX, ROW, N_ENTRIES, N_PROGRESS = 0, 1, 2, 3, 4, 5, 6, 7, 8
+DOC, POSITION, N_TOKENS, N_FOUND, LEVEL, INDEX, ROW, N_ENTRIES = 0, 1, 2, 3, 4, 5, 6, 7
+BATCH, BATCH_END, LETTERS, EDGES, N_PROGRESS = 8, 9, 10, 11, 12
 
 # answers
 DONE, DICTIONARY_FULL, ROWS_FULL, SPECIAL_LETTER = 0, 1, 2, 3
 
+EACH_BYTE = np.uint64(0x0101010101010101)
+NOT_ASCII = np.uint64(0x8080808080808080)
 _REPLACEMENT = 0xFFFD
 _DOTTED_I, _SIGMA = 0x130, 0x3A3  # see unicode_tables.py
 
@@ -68,11 +74,12 @@ class Rows(NamedTuple):
 class Scratch(NamedTuple):
     """The segment at hand."""
 
-    letters: AnyArray  # uint8: the bytes of its tokens, lowered, one after the other
-    ends: AnyArray  # int64: where each token begins there, and where the last one ends
+    letters: AnyArray  # uint8: its bytes, lowered
+    edges: AnyArray  # int64: where each token begins there, and where it ends
     keys: AnyArray  # uint64: the key of each token
     tokens: AnyArray  # int32: what was found of it, stop words left out
     grams: AnyArray  # int32: the n-gram that begins at each token found
+    documents: AnyArray  # int64: where the tokens of each document end that was cut with the one at hand
 
 
 @kernel
@@ -113,75 +120,117 @@ def encode(code: Any) -> tuple[Any, Any]:
 
 
 @kernel
-def cut_words(
-    text: AnyArray, end: Any, characters: Characters, plan: AnyArray, scratch: Scratch, progress: AnyArray
+def ascii_run(text: AnyArray, position: Any, end: Any) -> Any:
+    """Where the ASCII characters from a position on end."""
+    while position + 8 <= end and (eight_bytes(text, position) & NOT_ASCII) == 0:
+        position += 8
+    while position < end and text[position] < 128:
+        position += 1
+    return position
+
+
+@kernel
+def find_edges(
+    text: AnyArray, position: Any, end: Any, characters: Characters, lowercase: bool, scratch: Scratch, cut: AnyArray
 ) -> bool:
-    """Cut a document into words: keys, and bytes one after the other; False where a letter asks for ``str.lower``."""
+    """Lower a document into ``letters``, a zero byte for what is in no word, and note where words begin and end.
+
+    ``cut`` is (letters used, edges found). False where a letter asks for ``str.lower``. Every byte is noted as an
+    edge, and the next one overwrites it unless it was one: a branch at the end of a word, which the processor cannot
+    foretell, would take longer than the whole word.
+    """
     ascii_words, flags, lower = characters
-    letters, ends, keys = scratch.letters, scratch.ends, scratch.keys
-    min_length, lowercase = plan[MIN_LENGTH], plan[LOWER] != 0
-    position = progress[POSITION]
-    n_tokens = 0
-    began = 0  # of the word at hand, in letters
-    length = 0  # its bytes
-    n_characters = 0
-    key = hashed = np.uint64(0)
-    while True:
-        inside = False
-        packed, size = 0, 1
-        if position < end:
-            byte = text[position]
-            if byte < 128:
-                byte = ascii_words[byte]
-                while byte != 0:  # the letters that make up nearly every text
-                    if (length & 7) == 0 and length > 0:
-                        hashed = spread(hashed ^ key)
-                        key = np.uint64(0)
-                    key = (key << np.uint64(8)) | np.uint64(byte)
-                    letters[began + length] = byte
-                    length += 1
-                    n_characters += 1
-                    position += 1
-                    if position == end:
-                        break
-                    byte = ascii_words[text[position]]
-                if position < end and text[position] >= 128:
-                    continue
-                position += 1
-            else:
-                code, size = decode(text, position, end)
-                position += size
-                inside = (flags[code] & 1) != 0
-                if inside:
-                    if lowercase:
-                        if code == _DOTTED_I or code == _SIGMA:  # noqa: SIM109
-                            return False
-                        code = np.int64(lower[code])
-                    packed, size = encode(code)
-        elif length == 0:
+    letters, edges = scratch.letters, scratch.edges
+    used, n_edges = cut[0], cut[1]
+    before = False
+    while position < end:
+        stop = ascii_run(text, position, end)
+        for place in range(stop - position):
+            byte = ascii_words[text[position + place]]
+            letters[used + place] = byte
+            inside = byte != 0
+            edges[n_edges] = used + place
+            n_edges += inside != before
+            before = inside
+        used += stop - position
+        position = stop
+        if position == end:
             break
+        code, size = decode(text, position, end)
+        position += size
+        packed, size = 0, 1
+        inside = (flags[code] & 1) != 0
         if inside:
-            n_characters += 1
-            while size > 0:
-                size -= 1
-                byte = np.uint8((packed >> (8 * size)) & 0xFF)
-                if (length & 7) == 0 and length > 0:
-                    hashed = spread(hashed ^ key)
-                    key = np.uint64(0)
-                key = (key << np.uint64(8)) | np.uint64(byte)
-                letters[began + length] = byte
-                length += 1
-        elif length > 0:
-            if n_characters >= min_length:
-                if length > 8:
-                    key = spread(hashed ^ key) | LONG_WORD
-                keys[n_tokens] = key
-                began += length
-                n_tokens += 1
-                ends[n_tokens] = began
-            length = n_characters = 0
-            key = hashed = np.uint64(0)
-    progress[POSITION], progress[N_TOKENS] = position, n_tokens
+            if lowercase:
+                if code == _DOTTED_I or code == _SIGMA:  # noqa: SIM109
+                    return False
+                code = np.int64(lower[code])
+            packed, size = encode(code)
+        edges[n_edges] = used
+        n_edges += inside != before
+        before = inside
+        while size > 0:
+            size -= 1
+            letters[used] = np.uint8((packed >> (8 * size)) & 0xFF)
+            used += 1
+    if before:
+        edges[n_edges] = used
+        n_edges += 1
+    cut[0], cut[1] = used, n_edges
+    return True
+
+
+@kernel
+def cut_words(
+    text: AnyArray, offsets: AnyArray, characters: Characters, plan: AnyArray, scratch: Scratch, progress: AnyArray
+) -> bool:
+    """Cut the next documents into words, as many as there is room for: the edges and keys of all of them.
+
+    False where the first of them holds a letter that asks for ``str.lower``; others with such a letter wait for their
+    turn. Many documents at once, because a short one takes no longer than the surprises at the ends of loops.
+    """
+    letters, edges, keys, documents = scratch.letters, scratch.edges, scratch.keys, scratch.documents
+    first = progress[DOC]
+    most = min(documents.shape[0] - 1, offsets.shape[0] - 1 - first)
+    room = keys.shape[0]
+    cut = progress[LETTERS:]
+    cut[:2] = 0
+    n = 0
+    while n < most:
+        start, end = offsets[first + n], offsets[first + n + 1]
+        if n > 0 and offsets[first + n + 1] - offsets[first] > room:
+            break
+        if not find_edges(text, start, end, characters, plan[LOWER] != 0, scratch, cut):
+            if n == 0:
+                return False
+            break
+        n += 1
+        documents[n] = cut[1]
+    progress[BATCH], progress[BATCH_END] = first, first + n
+    min_length = plan[MIN_LENGTH]
+    long_words, before = scratch.tokens, scratch.grams
+    n_tokens = 0
+    n_long = 0
+    for word in range(documents[n] >> 1):
+        began, ended = edges[2 * word], edges[2 * word + 1]
+        length = ended - began
+        key = eight_bytes(letters, began) & (EVERY_BIT >> np.uint64(64 - 8 * min(length, 8)))
+        # the bytes that continue a character; words of more than eight bytes are long enough in any case
+        continued = (((key >> np.uint64(7)) & ~(key >> np.uint64(6)) & EACH_BYTE) * EACH_BYTE) >> np.uint64(56)
+        keys[n_tokens] = key
+        edges[2 * n_tokens] = began
+        edges[2 * n_tokens + 1] = ended
+        before[word] = n_tokens
+        long_words[n_long] = n_tokens
+        enough = length - np.int64(continued) >= min_length
+        n_long += enough & (length > 8)
+        n_tokens += enough  # a word that is too short is overwritten
+    before[documents[n] >> 1] = n_tokens
+    for place in range(1, n + 1):
+        documents[place] = before[documents[place] >> 1]
+    for place in range(n_long):
+        word = long_words[place]
+        keys[word] = key_of_bytes(letters, edges[2 * word], edges[2 * word + 1])
     return True
 
 
@@ -191,7 +240,7 @@ def cut_characters(
 ) -> bool:
     """Cut a document, or its next word between two spaces, into characters; as :func:`cut_words`."""
     flags, lower = characters.flags, characters.lower
-    letters, ends, keys = scratch.letters, scratch.ends, scratch.keys
+    letters, edges, keys = scratch.letters, scratch.edges, scratch.keys
     padded, lowercase = plan[MODE] == PADDED_MODE, plan[LOWER] != 0
     position = progress[POSITION]
     n_tokens = 0
@@ -242,15 +291,25 @@ def cut_characters(
                     position += step
                 if many:
                     packed, size = 32, 1
-        keys[n_tokens] = np.uint64(packed)
+        edges[2 * n_tokens] = used
         while size > 0:
             size -= 1
             letters[used] = np.uint8((packed >> (8 * size)) & 0xFF)
             used += 1
+        edges[2 * n_tokens + 1] = used
+        keys[n_tokens] = key_of_bytes(letters, edges[2 * n_tokens], used)
         n_tokens += 1
-        ends[n_tokens] = used
     progress[POSITION], progress[N_TOKENS] = position, n_tokens
     return True
+
+
+@kernel
+def touch_slots(slots: AnyArray, keys: AnyArray, n: Any, spare: AnyArray) -> None:
+    """Read the first slot of each key, so that all of them are on their way to the processor when they are needed."""
+    shift = slot_shift(slots)
+    for index in range(n):
+        place = np.int64(spread(keys[index]) >> shift)
+        spare[index] = np.int32(slots[2 * place + 1] >> np.uint64(32))
 
 
 @kernel
@@ -258,17 +317,18 @@ def find_tokens(plan: AnyArray, tables: Tables, rows: Rows, scratch: Scratch, pr
     """Find the tokens of a segment, adding new ones; False when the dictionary is full."""
     slots, word_bytes, word_starts = tables.word_slots, tables.word_bytes, tables.word_starts
     last, counters = tables.last, tables.counters
-    letters, ends, keys, tokens, grams = scratch
+    letters, edges, keys, tokens, grams, _ = scratch
     ids, counts, columns = rows.ids, rows.counts, rows.columns
     n_stop, learn, emit = plan[N_STOP], plan[LEARN] != 0, plan[MIN_N] == 1
     shift = slot_shift(slots)
     mask = (slots.shape[0] >> 1) - 1
     word_limit = (mask + 1) * 5 // 8
     n_entries, row, n_found = progress[N_ENTRIES], progress[ROW], progress[N_FOUND]
-    for index in range(progress[INDEX], progress[N_TOKENS]):
+    n_tokens = progress[N_TOKENS]
+    for index in range(progress[INDEX], n_tokens):
         key = keys[index]
-        began = ends[index]
-        length = ends[index + 1] - began
+        began = edges[2 * index]
+        length = edges[2 * index + 1] - began
         place = np.int64(spread(key) >> shift)
         found = np.int64(-1)
         value = slots[2 * place + 1]
@@ -419,13 +479,16 @@ def count_documents(
             progress[LEVEL] = 0
         while True:  # segments
             if progress[LEVEL] == 0:
+                progress[INDEX] = 0
                 if mode == WORD_MODE:
-                    cut = cut_words(text, end, characters, plan, scratch, progress)
-                else:
-                    cut = cut_characters(text, end, characters, plan, scratch, progress)
-                if not cut:
+                    if document >= progress[BATCH_END]:
+                        if not cut_words(text, offsets, characters, plan, scratch, progress):
+                            return SPECIAL_LETTER
+                    place = document - progress[BATCH]
+                    progress[INDEX], progress[N_TOKENS] = scratch.documents[place], scratch.documents[place + 1]
+                elif not cut_characters(text, end, characters, plan, scratch, progress):
                     return SPECIAL_LETTER
-                progress[LEVEL], progress[INDEX], progress[N_FOUND] = 1, 0, 0
+                progress[LEVEL], progress[N_FOUND] = 1, 0
             if progress[LEVEL] == 1:
                 if not find_tokens(plan, tables, rows, scratch, progress):
                     return DICTIONARY_FULL

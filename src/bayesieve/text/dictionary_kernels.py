@@ -20,6 +20,7 @@ from bayesieve._typing import AnyArray
 
 MIX = np.uint64(0x9E3779B97F4A7C15)
 LOW = np.uint64(0xFFFFFFFF)
+EVERY_BIT = np.uint64(0xFFFFFFFFFFFFFFFF)
 LONG_WORD = np.uint64(0xFF00000000000000)
 
 # places in the array of counters
@@ -59,27 +60,52 @@ def slot_shift(slots: AnyArray) -> Any:
 
 
 @kernel
-def key_of_bytes(text: AnyArray, start: Any, stop: Any) -> Any:
-    """Key of a word: its bytes, or a hash of more than eight of them."""
-    key = np.uint64(0)
-    hashed = np.uint64(0)
-    for position in range(start, stop):
-        if position > start and ((position - start) & 7) == 0:
-            hashed = spread(hashed ^ key)
-            key = np.uint64(0)
-        key = (key << np.uint64(8)) | np.uint64(text[position])
-    if stop - start > 8:
-        key = spread(hashed ^ key) | LONG_WORD
+def eight_bytes(text: AnyArray, start: Any) -> Any:
+    """Eight bytes as a number, the first one the lowest; compilers make this one load."""
+    place = np.uint64(start)  # unsigned: no check for indices that count from the end
+    key = np.uint64(text[place])
+    key |= np.uint64(text[place + np.uint64(1)]) << np.uint64(8)
+    key |= np.uint64(text[place + np.uint64(2)]) << np.uint64(16)
+    key |= np.uint64(text[place + np.uint64(3)]) << np.uint64(24)
+    key |= np.uint64(text[place + np.uint64(4)]) << np.uint64(32)
+    key |= np.uint64(text[place + np.uint64(5)]) << np.uint64(40)
+    key |= np.uint64(text[place + np.uint64(6)]) << np.uint64(48)
+    key |= np.uint64(text[place + np.uint64(7)]) << np.uint64(56)
     return key
 
 
 @kernel
+def first_bytes(text: AnyArray, start: Any, length: Any) -> Any:
+    """At most eight bytes as a number, the first one the lowest."""
+    if start + 8 <= text.shape[0]:
+        return eight_bytes(text, start) & (EVERY_BIT >> np.uint64(64 - 8 * length))
+    key = np.uint64(0)
+    for step in range(length):
+        key |= np.uint64(text[start + step]) << np.uint64(8 * step)
+    return key
+
+
+@kernel
+def key_of_bytes(text: AnyArray, start: Any, stop: Any) -> Any:
+    """Key of a word of at least one byte: its bytes, or a hash of more than eight of them."""
+    if stop - start <= 8:
+        return first_bytes(text, start, stop - start)
+    hashed = np.uint64(0)
+    while stop - start > 8:
+        hashed = spread(hashed ^ eight_bytes(text, start))
+        start += 8
+    return spread(hashed ^ first_bytes(text, start, stop - start)) | LONG_WORD
+
+
+@kernel
 def same_bytes(left: AnyArray, left_start: Any, right: AnyArray, right_start: Any, length: Any) -> bool:
-    """Compare two words of equal length."""
-    for position in range(length):  # noqa: SIM110 - a plain loop is what the compiler takes
-        if left[left_start + position] != right[right_start + position]:
+    """Compare two words of equal length, at least eight bytes: the last eight may overlap those before."""
+    step = 0
+    while step + 8 < length:
+        if eight_bytes(left, left_start + step) != eight_bytes(right, right_start + step):
             return False
-    return True
+        step += 8
+    return bool(eight_bytes(left, left_start + length - 8) == eight_bytes(right, right_start + length - 8))
 
 
 @kernel
