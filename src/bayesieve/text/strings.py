@@ -14,8 +14,8 @@ from bayesieve._typing import AnyArray
 
 __all__ = ["Piece", "encode_strings", "pieces_of"]
 
-_PIECE = 1 << 12  # documents that are read at a time
-_PIECE_BYTES = 1 << 24
+_PIECE = 1 << 12  # documents that are read at a time, and
+_PIECE_BYTES = 1 << 20  # about how many bytes they have at most: so that threads get equal shares
 _ITERATED = 1 << 16  # documents that are taken from an iterator at a time
 
 
@@ -99,13 +99,20 @@ def encode_strings(strings: Sequence[str]) -> tuple[AnyArray, AnyArray]:
     >>> encode_strings(["é", "", "ab"])[1]
     array([0, 2, 2, 4])
     """
-    try:
-        parts = list(map(str.encode, strings))
-    except UnicodeEncodeError:
-        parts = [string.encode("utf-8", "surrogatepass") for string in strings]
-    offsets = np.zeros(len(parts) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)), out=offsets[1:])
-    return read_only(np.frombuffer(b"".join(parts), dtype=np.uint8)), read_only(offsets)
+    joined = "".join(strings)
+    if joined.isascii():
+        lengths, text = map(len, strings), joined.encode("ascii")
+    else:
+        # A character for each byte, so that strings which are ASCII, nearly all, are taken as they are.
+        parts = [string if string.isascii() else _bytes_as_characters(string) for string in strings]
+        lengths, text = map(len, parts), "".join(parts).encode("latin-1")
+    offsets = np.zeros(len(strings) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(lengths, dtype=np.int64, count=len(strings)), out=offsets[1:])
+    return read_only(np.frombuffer(text, dtype=np.uint8)), read_only(offsets)
+
+
+def _bytes_as_characters(string: str) -> str:
+    return string.encode("utf-8", "surrogatepass").decode("latin-1")
 
 
 def pieces_of(raw_documents: Any, as_text: Callable[[Any, int], str], nulls: str) -> Iterator[list[Piece]]:
@@ -149,7 +156,17 @@ def _list_pieces(documents: Sequence[Any], number: int, as_text: Callable[[Any, 
             size = sum(map(len, documents[first:stop]))
         except TypeError:
             size = stop - first
-        yield ListPiece(documents, first, stop, size, lambda d, row: as_text(d, row + number))
+        step = _documents_in_piece(stop - first, size)
+        for start in range(first, stop, step):
+            end = min(start + step, stop)
+            share = size * (end - start) // (stop - first)
+            yield ListPiece(documents, start, end, share, lambda d, row: as_text(d, row + number))
+
+
+def _documents_in_piece(n: int, size: int) -> int:
+    """How many of n documents of so many bytes are read at a time."""
+    n_pieces = 1 + size // _PIECE_BYTES
+    return max(1, -(-n // n_pieces))
 
 
 def _arrow_column(column: Any) -> Any:
@@ -196,8 +213,9 @@ def _arrow_pieces(column: Any, nulls: str) -> Iterable[Piece]:
         dtype = np.int32 if str(chunk.type) == "string" else np.int64
         offsets = np.frombuffer(offset_buffer, dtype=dtype, count=len(chunk) + 1 + chunk.offset)[chunk.offset :]
         text = read_only(np.frombuffer(text_buffer if text_buffer is not None else b"", dtype=np.uint8))
-        for first in range(0, len(chunk), _PIECE):
-            yield ArrowPiece(text, offsets[first : first + _PIECE + 1])
+        step = min(_PIECE, _documents_in_piece(len(chunk), int(offsets[-1]) - int(offsets[0])))
+        for first in range(0, len(chunk), step):
+            yield ArrowPiece(text, offsets[first : first + step + 1])
 
 
 def null_message(row: int) -> str:
