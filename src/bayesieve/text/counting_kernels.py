@@ -361,16 +361,16 @@ def find_tokens(plan: AnyArray, tables: Tables, rows: Rows, scratch: Scratch, pr
                 continue
             if emit:
                 if learn:
-                    # The latest entry of the term, if it is in this row; nobody can foretell that, so no branch.
+                    # The latest entry of the term, if it is in this row. A branch, though nobody can foretell it:
+                    # without one every token would wait for the table lookup of the token before.
                     where = np.int64(value & LOW)
-                    where = where if (where >= row) & (where < n_entries) else n_entries
-                    seen = (where < n_entries) & (ids[where] == found)
-                    where = where if seen else n_entries
-                    before = counts[where]
-                    ids[where] = found
-                    counts[where] = (before if seen else 0) + 1
-                    slots[2 * place + 1] = (np.uint64(found + 1) << np.uint64(32)) | np.uint64(where)
-                    n_entries += not seen
+                    if where >= row and where < n_entries and ids[where] == found:
+                        counts[where] += 1
+                    else:
+                        ids[n_entries] = found
+                        counts[n_entries] = 1
+                        slots[2 * place + 1] = (np.uint64(found + 1) << np.uint64(32)) | np.uint64(n_entries)
+                        n_entries += 1
                 elif columns[found] >= 0:
                     ids[n_entries] = columns[found]
                     n_entries += 1
