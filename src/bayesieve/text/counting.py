@@ -19,8 +19,8 @@ import numpy as np
 from bayesieve._jit import read_only, runs_parallel
 from bayesieve._typing import AnyArray
 from bayesieve.text.counting_kernels import (
-    CHAR_MODE,
     BATCH_END,
+    CHAR_MODE,
     DICTIONARY_FULL,
     DOC,
     DONE,

@@ -21,7 +21,6 @@ from bayesieve._typing import AnyArray
 from bayesieve.text.dictionary_kernels import (
     BYTES,
     EVERY_BIT,
-    LONG_WORD,
     LOW,
     PAIRS,
     TERMS,
@@ -79,7 +78,7 @@ class Scratch(NamedTuple):
     keys: AnyArray  # uint64: the key of each token
     tokens: AnyArray  # int32: what was found of it, stop words left out
     grams: AnyArray  # int32: the n-gram that begins at each token found
-    documents: AnyArray  # int64: where the tokens of each document end that was cut with the one at hand
+    documents: AnyArray  # int64: where the tokens of each document end that was cut together
 
 
 @kernel
@@ -472,9 +471,9 @@ def count_documents(
             if progress[LEVEL] == 0:
                 progress[INDEX] = 0
                 if mode == WORD_MODE:
-                    if document >= progress[BATCH_END]:
-                        if not cut_words(text, offsets, characters, plan, scratch, progress):
-                            return SPECIAL_LETTER
+                    cut = document < progress[BATCH_END]  # with the one before
+                    if not cut and not cut_words(text, offsets, characters, plan, scratch, progress):
+                        return SPECIAL_LETTER
                     place = document - progress[BATCH]
                     progress[INDEX], progress[N_TOKENS] = scratch.documents[place], scratch.documents[place + 1]
                 elif not cut_characters(text, end, characters, plan, scratch, progress):
