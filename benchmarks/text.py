@@ -1,12 +1,16 @@
 """Texts to counts, class sums and models, against scikit-learn's CountVectorizer and MultinomialNB.
 
     BAYESIEVE_DATA=... python benchmarks/text.py [--only WORD] [--pairs N]
+    BAYESIEVE_DATA=... python benchmarks/text.py --check [DATA SET ...]
 
 Every number comes from a process of its own that loads the texts, counts a few of them (which compiles the kernels),
 and then does the job once: seconds, seconds of processor time on all cores, and the largest memory of the process.
 Processes of the two sides run in turn; ratios are medians over the pairs. Both sides print a digest of what they
 computed, and unequal digests end the program. Rows are kept in ``results/text.json``; the table is
 ``results/text.md``.
+
+``--check`` measures nothing: it compares the matrices and the names of both sides on every text of every data set, and
+prints one line for each.
 """
 
 from __future__ import annotations
@@ -46,6 +50,7 @@ CASES: dict[str, tuple[str, str, dict[str, Any], float | None]] = {
     "Sentiment140, words to triples": ("fit", "sentiment140", T, 15),
     "20 newsgroups, words": ("fit", "newsgroups20", W, None),
     "SST-2, words to triples": ("fit", "sst2", T, None),
+    "IMDB with its test texts, words": ("fit", "imdb whole", W, None),
     "IMDB, pairs of characters": ("fit", "imdb", C, None),
     "IMDB, pairs": ("fit", "imdb", B, None),
     "IMDB, words to triples": ("fit", "imdb", T, None),
@@ -57,18 +62,20 @@ NOTES = (
     "Where a matrix is made (not in the rows from Parquet to model) those of the two sides are equal, bit for bit. MB "
     "are 2^20 bytes, of the whole process with its texts. Processor time adds up the cores; where it is much less than "
     "cores times seconds, other programs were running. Load is the system's load average after the row, empty where "
-    "it was not recorded."
+    "it was not recorded: other programs on the same two cores slow the side that uses both more than the one that "
+    "uses one."
 )
 
 
 def texts_of(name: str) -> tuple[Any, np.ndarray]:
     import polars as pl
 
-    rows = pl.read_parquet(Path(data_folder() or ".") / f"{name}.parquet")
-    if "split" in rows.columns:
+    file, _, whole = name.partition(" ")
+    rows = pl.read_parquet(Path(data_folder() or ".") / f"{file}.parquet")
+    if "split" in rows.columns and not whole:
         rows = rows.filter(pl.col("split") == "train")
-    label = "group" if name == "newsgroups20" else "label"
-    return rows["body" if name == "newsgroups20" else "text"], rows[label].to_numpy()
+    label = "group" if file == "newsgroups20" else "label"
+    return rows["body" if file == "newsgroups20" else "text"], rows[label].to_numpy()
 
 
 def digest(X: Any, names: bytes) -> str:
@@ -144,6 +151,34 @@ def job_theirs(column: Any, y: np.ndarray, options: dict[str, Any]) -> dict[str,
     return {"features": int(model.n_features_in_)}
 
 
+def check(only: list[str]) -> None:
+    """Compare both sides on whole data sets; the texts of a column are read in place on our side."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    from bayesieve.text import FastCountVectorizer
+
+    differing = 0
+    for name in only or ("mpqa", "amazon10k", "sst2", "newsgroups20", "imdb", "sentiment140"):
+        column, _ = texts_of(f"{name} whole")
+        texts = column.to_list()
+        for options in (W, WB, B, T, C):
+            ours = FastCountVectorizer(**options)
+            found = digest(ours.fit_transform(texts), ours.names_buffer()[0].tobytes())
+            in_place = ours.fit_transform(column)
+            found_in_place = digest(in_place, ours.names_buffer()[0].tobytes())
+            shape = in_place.shape
+            del in_place
+            theirs = CountVectorizer(**options)
+            X = theirs.fit_transform(texts)
+            wanted = digest(X, "".join(sorted(theirs.vocabulary_)).encode())
+            same = found == wanted and found_in_place == wanted
+            differing += not same
+            what = f"{options.get('analyzer', 'word')} {options['ngram_range']}"
+            print(f"{name}, {what}: {shape}, {'equal' if same else 'NOT EQUAL'}", flush=True)
+    if differing:
+        raise SystemExit(f"{differing} cases differ")
+
+
 def run(case: str, side: str) -> dict[str, Any]:
     done = subprocess.run(
         [sys.executable, __file__, "--measure", case, side], check=True, stdout=subprocess.PIPE, text=True
@@ -190,11 +225,15 @@ def table(rows: list[dict[str, Any]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--check", nargs="*", metavar="DATA SET", help="compare matrices, of these data sets only")
     parser.add_argument("--only", nargs="*", help="cases whose name holds one of these")
     parser.add_argument("--pairs", type=int, help="pairs of measurements; else 3, and 1 of Sentiment140")
     options = parser.parse_args()
     if options.measure:
         measure(*options.measure)
+        return
+    if options.check is not None:
+        check(options.check)
         return
     kept = RESULTS / "text.json"
     rows = {row["case"]: row for row in json.loads(kept.read_text())} if kept.exists() else {}
