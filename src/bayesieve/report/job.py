@@ -19,7 +19,7 @@ from bayesieve.selection.cv import SparsityCV
 from bayesieve.selection.path import sparsity_path
 from bayesieve.selection.rules import auto_grid
 
-__all__ = ["Evaluation", "Job", "PathPoint", "shuffled_folds"]
+__all__ = ["Evaluation", "Job", "PathPoint", "path_point", "shuffled_folds"]
 
 _HYBRID_GRID = 12  # a hybrid model is fitted anew for every k
 _NAMES = 50  # features named at each k
@@ -198,34 +198,72 @@ class Job:
         points = []
         for place, size in enumerate(path.ks.tolist()):
             model = path.estimator_at(size)
-            order = np.argsort(-model.support_gains_, kind="stable")
-            strongest = order[:_NAMES]
-            new = order[~np.isin(model.support_[order], before, assume_unique=True)][:_NEW]
-            before = model.support_
-            sides = speaks_for(family, feature_weights(model)[:, strongest])
-            gap = np.sum(getattr(model, "gap_", np.nan))
-            mean, std = scores.get(size, (None, None))
+            accuracy = None if path.score is None else float(path.score[place])
+            cv = scores.get(size, (None, None))
             points.append(
-                PathPoint(
-                    k=size,
-                    gain=float(path.gain[place]),
-                    gap=None if np.isnan(gap) else float(gap),
-                    features=self._names(model, strongest),
-                    speaks_for=[str(label) for label in model.classes_[sides]],
-                    entered=self._names(model, new),
-                    cv_mean=mean,
-                    cv_std=std,
-                    test_accuracy=None if path.score is None else float(path.score[place]),
-                )
+                path_point(family, model, self.features.names, before, float(path.gain[place]), cv, accuracy)
             )
+            before = model.support_
         return points, before
-
-    def _names(self, model: SparseClassifier, places: IndexArray) -> list[str]:
-        return [str(name) for name in self.features.names[model.support_[places]]]
 
     def baseline(self, path: list[PathPoint], held: tuple[Any, AnyArray] | None) -> float | None:
         """Accuracy with every feature: the end of the path."""
         return path[-1].test_accuracy if held is not None else path[-1].cv_mean
+
+
+def path_point(
+    family: str,
+    model: SparseClassifier,
+    names: AnyArray,
+    before: IndexArray,
+    gain: float,
+    cv: Score | tuple[None, None],
+    test_accuracy: float | None,
+) -> PathPoint:
+    """Describe the model of one k.
+
+    Parameters
+    ----------
+    family : str
+        A key of FAMILIES.
+    model : sparse classifier
+        Fitted.
+    names : ndarray of shape (m,)
+        Names of all features.
+    before : ndarray of int
+        Support of the next smaller model.
+    gain : float
+        What the features add to the training objective.
+    cv : tuple
+        Mean and deviation of the accuracy over the folds.
+    test_accuracy : float or None
+        Accuracy on the test rows.
+
+    Returns
+    -------
+    PathPoint
+        The description.
+    """
+
+    def named(places: IndexArray) -> list[str]:
+        return [str(name) for name in names[model.support_[places]]]
+
+    order = np.argsort(-model.support_gains_, kind="stable")
+    strongest = order[:_NAMES]
+    new = order[~np.isin(model.support_[order], before, assume_unique=True)][:_NEW]
+    sides = speaks_for(family, feature_weights(model)[:, strongest])
+    gap = np.sum(getattr(model, "gap_", np.nan))
+    return PathPoint(
+        k=int(model.k),
+        gain=gain,
+        gap=None if np.isnan(gap) else float(gap),
+        features=named(strongest),
+        speaks_for=[str(label) for label in model.classes_[sides]],
+        entered=named(new),
+        cv_mean=cv[0],
+        cv_std=cv[1],
+        test_accuracy=test_accuracy,
+    )
 
 
 def shuffled_folds(labels: AnyArray, cv: int, seed: int) -> list[tuple[IndexArray, IndexArray]]:

@@ -17,6 +17,7 @@ from bayesieve.report.examples import examples
 from bayesieve.report.families import FAMILIES, feature_weights, speaks_for
 from bayesieve.report.job import Evaluation, PathPoint
 from bayesieve.report.study import Study
+from bayesieve.report.streaming import StreamStudy
 
 __all__ = ["summarise"]
 
@@ -69,9 +70,9 @@ def summarise(
     """
     seen, model = study.evaluation, study.classifier
     n_train = len(study.train)
-    summary: dict[str, Any] = _plain(
+    summary: dict[str, Any] = plain(
         {
-            "title": title or f"What tells {_listed(model.classes_)} apart",
+            "title": title or title_of(model.classes_),
             "data": {
                 "source": source,
                 "rows": n_train + study.n_test,
@@ -84,45 +85,55 @@ def summarise(
                 "classes": _classes(study),
                 "fingerprint": fingerprint,
             },
-            "model": _model(study),
+            "model": model_facts(study),
             "certificate": certificate(model),
             "scores": _scores(study),
-            "path": [
-                {
-                    "k": point.k,
-                    "cv_mean": point.cv_mean,
-                    "cv_std": point.cv_std,
-                    "test_accuracy": point.test_accuracy,
-                    "gain": point.gain,
-                    "gap": point.gap,
-                    "features": point.features,
-                    "speaks_for": point.speaks_for,
-                    "entered": point.entered,
-                }
-                for point in study.path
-            ]
-            or None,
-            "enough": _enough(study.path),
+            "path": path_facts(study.path),
+            "enough": enough(study.path),
             "confusion": _confusion(seen, model.classes_),
             "coverage": _coverage(seen, model.classes_),
             "examples": examples(study),
             "notes": study.notes,
-            "reproduce": {
-                "command": command,
-                "python": platform.python_version(),
-                "versions": {name: version(name) for name in _PACKAGES},
-                "seed": study.seed,
-            },
+            "reproduce": reproduce_facts(command, study.seed),
         }
     )
     return summary
 
 
-def _listed(classes: AnyArray) -> str:
+def title_of(classes: AnyArray) -> str:
+    """A heading that names the labels."""
     names = [name if len(name) <= 40 else name[:39] + "\N{HORIZONTAL ELLIPSIS}" for name in map(str, classes)]
     if len(names) == 2:
-        return f"{names[0]} and {names[1]}"
-    return f"{names[0]}, {names[1]} and {len(names) - 2} more"
+        return f"What tells {names[0]} and {names[1]} apart"
+    return f"What tells {names[0]}, {names[1]} and {len(names) - 2} more apart"
+
+
+def path_facts(path: list[PathPoint]) -> list[dict[str, Any]] | None:
+    """The models of every k."""
+    return [
+        {
+            "k": point.k,
+            "cv_mean": point.cv_mean,
+            "cv_std": point.cv_std,
+            "test_accuracy": point.test_accuracy,
+            "gain": point.gain,
+            "gap": point.gap,
+            "features": point.features,
+            "speaks_for": point.speaks_for,
+            "entered": point.entered,
+        }
+        for point in path
+    ] or None
+
+
+def reproduce_facts(command: str | None, seed: int) -> dict[str, Any]:
+    """How to get the same model again."""
+    return {
+        "command": command,
+        "python": platform.python_version(),
+        "versions": {name: version(name) for name in _PACKAGES},
+        "seed": seed,
+    }
 
 
 def _inputs(study: Study) -> list[str]:
@@ -142,7 +153,8 @@ def _classes(study: Study) -> list[dict[str, Any]]:
     return [{"label": label, "train": train, "test": test} for label, (train, test) in labels.items()]
 
 
-def _model(study: Study) -> dict[str, Any]:
+def model_facts(study: Study | StreamStudy) -> dict[str, Any]:
+    """The model and its features."""
     model = study.classifier
     weights = feature_weights(model)
     order = np.argsort(-model.support_gains_, kind="stable")[:_FEATURES]
@@ -171,7 +183,7 @@ def _model(study: Study) -> dict[str, Any]:
     }
 
 
-def _weight_is(study: Study) -> str:
+def _weight_is(study: Study | StreamStudy) -> str:
     family = FAMILIES[study.family]
     return (len(study.classifier.classes_) > 2 and family.weight_of_many) or family.weight
 
@@ -211,7 +223,7 @@ def _log_loss(seen: Evaluation, classes: AnyArray) -> float | None:
     return float(-np.log(np.clip(proba, 1e-16, 1.0)).mean())
 
 
-def _enough(path: list[PathPoint]) -> list[dict[str, Any]]:
+def enough(path: list[PathPoint]) -> list[dict[str, Any]]:
     """Fewest features within 2, 1 and 0.5 points of the best accuracy, and at it: on held-out folds, else test rows."""
     scores = {point.k: point.test_accuracy if point.cv_mean is None else point.cv_mean for point in path}
     known = {k: score for k, score in scores.items() if score is not None}
@@ -249,14 +261,14 @@ def _coverage(seen: Evaluation, classes: AnyArray, n_points: int = 200) -> dict[
     }
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Only what JSON has: numbers that are not finite become None."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
+        return {str(key): plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
+        return [plain(inner) for inner in value]
     if isinstance(value, np.generic):
-        return _plain(value.item())
+        return plain(value.item())
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

@@ -57,6 +57,7 @@ class Candidates:
         self.ks = list(ks)
         self.largest = largest
         self._models = models
+        self._plan: _LinearPlan | None = None  # made once, for callers that score block after block
         if models is None:
             # the support is sorted, so a stable sort gives ties to the lowest index
             self.order: IndexArray = np.argsort(-largest.support_gains_, kind="stable")
@@ -185,7 +186,9 @@ class Candidates:
         scores : ndarray of shape (n, C)
             What the model's own ``_scores`` would give, to rounding and up to a constant per row.
         """
-        linear = self._linear_plan() if sp.issparse(X) and X.shape[0] * len(self.ks) < _MOST_SCORES else None
+        linear = None
+        if sp.issparse(X) and X.shape[0] * len(self.ks) < _MOST_SCORES:
+            linear = self._plan = self._plan or self._linear_plan()
         if linear is not None:
             yield from self._scores_linear(self.largest._values_of(X) if values is None else values, linear)
         elif self._models is None:
