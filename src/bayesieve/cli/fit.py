@@ -12,6 +12,7 @@ from bayesieve.cli.declare import Option, command_line
 from bayesieve.cli.errors import UsageError
 from bayesieve.cli.reporting import ENDINGS, render
 from bayesieve.cli.showing import study_shown
+from bayesieve.cli.streaming import StreamOptions, train_on_stream
 from bayesieve.cli.training import Choices, Material, gather
 from bayesieve.cli.writing import check_writable, replaced_whole
 
@@ -33,6 +34,8 @@ EXAMPLES = """**Examples**
 
     bayesieve fit reviews.csv --target label --text review --out model.json --report report.html
 
+    bayesieve fit logs.parquet --target label --text text --stream --checkpoint state --out model.json
+
     bayesieve fit genes.parquet --target tissue --k 20 --out genes.json
 
     bayesieve fit mails.jsonl -t spam --text subject --text body --model hybrid --k all -o spam.json
@@ -53,6 +56,13 @@ def fit(
     test_size: o.TestSize = 0.2,
     test: o.Test = None,
     seed: o.Seed = 0,
+    stream: o.Stream = False,
+    classes: o.Classes = None,
+    max_features_in_memory: o.MaxFeatures = None,
+    checkpoint: o.Checkpoint = None,
+    checkpoint_every: o.CheckpointEvery = 20,
+    batch_rows: o.BatchRows = 50_000,
+    on_error: o.OnError = "raise",
     out: Out = None,
     report: Report = None,
     format: o.Format = None,
@@ -68,16 +78,39 @@ def fit(
         o.parse_test_size(test_size), seed, format, encoding,
     )  # fmt: skip
     low_high = o.parse_ngrams(ngrams)
+    again = command_line("fit", fit, given)
+    streaming = StreamOptions(classes, max_features_in_memory, checkpoint, checkpoint_every, batch_rows, on_error)
+    if stream:
+        words = {"ngram_range": low_high}
+        summary = train_on_stream(choices, streaming, settings, words, command=again, out=out, report=report)
+    else:
+        if streaming != StreamOptions(None, None, None, 20, 50_000, "raise"):
+            raise UsageError(
+                "--classes, --max-features-in-memory, --checkpoint, --checkpoint-every, --batch-rows and --on-error "
+                "go with --stream."
+            )
+        summary = _in_memory(choices, settings, low_high, command=again, out=out, report=report)
+    if json:
+        print_json({**summary, "files": {"model": out and str(out), "report": report and str(report)}})
+    else:
+        show(*study_shown(summary, out, report))
+
+
+def _in_memory(
+    choices: Choices,
+    settings: dict[str, Any],
+    low_high: tuple[int, int],
+    *,
+    command: str,
+    out: Path | None,
+    report: Path | None,
+) -> dict[str, Any]:
     material = gather(choices)
     if material.inputs.kind == "text":
         settings["word_options"] = {"ngram_range": low_high}
     elif low_high != (1, 1):
         raise UsageError("--ngrams is for texts; these rows are numbers.")
-    summary = train(material, settings, command=command_line("fit", fit, given), target=target, out=out, report=report)
-    if json:
-        print_json({**summary, "files": {"model": out and str(out), "report": report and str(report)}})
-    else:
-        show(*study_shown(summary, out, report))
+    return train(material, settings, command=command, target=choices.target, out=out, report=report)
 
 
 def check_outputs(data: Path, out: Path | None, report: Path | None) -> None:

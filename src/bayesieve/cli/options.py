@@ -14,6 +14,7 @@ MODELS = ("bernoulli", "multinomial", "gaussian", "l2", "l1", "hybrid")
 RULES = ("1se", "best", "elbow")
 
 INPUT, TRAINING, OUTPUT = "What to learn from", "How to learn", "What comes out"
+STREAM = "More data than memory"
 
 Data = Annotated[
     Path, Argument("CSV, TSV, JSON lines, Parquet or svmlight; .gz is unpacked; - is standard input.", metavar="DATA")
@@ -91,6 +92,39 @@ Test = Annotated[
     Path | None, Option("--test", "A file of rows to measure the accuracy on instead.", metavar="DATA", panel=INPUT)
 ]
 Seed = Annotated[int, Option("--seed", "Of the choice of test rows and folds.", metavar="N", panel=TRAINING)]
+Stream = Annotated[bool, Option("--stream", "Read the data in batches, twice, and never hold it.", panel=STREAM)]
+Classes = Annotated[
+    str | None,
+    Option(
+        "--classes", "All labels, with commas; saves a look for them.", metavar="A,B,...", panel=STREAM, default="found"
+    ),
+]
+MaxFeatures = Annotated[
+    int | None,
+    Option("--max-features-in-memory", "Drop the rarest words beyond these.", metavar="N", panel=STREAM, default="all"),
+]
+Checkpoint = Annotated[
+    Path | None,
+    Option(
+        "--checkpoint",
+        "A folder for the sums, from which a run that was killed goes on.",
+        metavar="DIR",
+        panel=STREAM,
+        default="none",
+    ),
+]
+CheckpointEvery = Annotated[
+    int, Option("--checkpoint-every", "Batches between two checkpoints.", metavar="N", panel=STREAM)
+]
+BatchRows = Annotated[
+    int, Option("--batch-rows", "Rows in a batch; fewer where they are long.", metavar="N", panel=STREAM)
+]
+OnError = Annotated[
+    str,
+    Option(
+        "--on-error", "Rows that cannot be used: raise stops, skip counts them.", metavar="raise|skip", panel=STREAM
+    ),
+]
 Json = Annotated[
     bool, Option("--json", "Print the result as JSON, and nothing else, to standard output.", panel=OUTPUT)
 ]

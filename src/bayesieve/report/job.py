@@ -200,9 +200,7 @@ class Job:
             model = path.estimator_at(size)
             accuracy = None if path.score is None else float(path.score[place])
             cv = scores.get(size, (None, None))
-            points.append(
-                path_point(family, model, self.features.names, before, float(path.gain[place]), cv, accuracy)
-            )
+            points.append(path_point(family, model, self.features.names, before, float(path.gain[place]), cv, accuracy))
             before = model.support_
         return points, before
 

@@ -247,7 +247,7 @@ class _Codes:
         for batch in batches:  # no enumerate: it would keep a batch while the next one is made
             yield number, batch
             del batch
-            number += 1
+            number += 1  # noqa: SIM113
 
 
 def _add_all(batches: Iterable[StreamBatch], sums: Sums, codes: _Codes, saved: Checkpoint | None) -> None:
@@ -335,7 +335,8 @@ def _study(
         raise ValueError(msg)
     if not held and k == "auto" and rule != "elbow":
         notes.append(
-            "There are no test rows: the accuracy comes from the folds that k was chosen on, which flatters it a little."
+            "There are no test rows: the accuracy comes from the folds that k was chosen on, which flatters it a "
+            "little."
         )
     sizes = np.array(ks)
     if k != "auto":

@@ -16,8 +16,8 @@ from bayesieve.report.certificate import certificate
 from bayesieve.report.examples import examples
 from bayesieve.report.families import FAMILIES, feature_weights, speaks_for
 from bayesieve.report.job import Evaluation, PathPoint
-from bayesieve.report.study import Study
 from bayesieve.report.streaming import StreamStudy
+from bayesieve.report.study import Study
 
 __all__ = ["summarise"]
 
