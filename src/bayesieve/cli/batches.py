@@ -400,8 +400,10 @@ class RowFile:
 
     def _parsed_records(self, wanted: Wanted) -> Iterator[tuple[int, int, Any, list[Any], dict[int, str]]]:
         take = _Objects(wanted) if self.format == "jsonl" else _Fields(wanted, self._columns())
-        first, values, reasons, size = 0, [], {}, 0
+        first, size = 0, 0
+        values: list[Any] = []
         cells: list[Any] = []
+        reasons: dict[int, str] = {}
         for row in self._records():
             found = row if isinstance(row, str) else take(row)
             if isinstance(found, str):

@@ -128,6 +128,7 @@ def train_on_stream(
         raise UsageError(f"Say which column holds the labels: --target COL. {file.path} has {listed(sample.columns)}.")
     if choices.target not in sample.columns:
         raise unknown_column("--target", choices.target, sample.columns, str(file.path))
+    sample = _with_numbers(sample, choices.features)
     inputs = choose_inputs(sample, choices.target, choices.text, choices.features, str(file.path))
     if inputs.reason:
         say(f"Learning from {inputs.reason}.")
@@ -182,6 +183,18 @@ def train_on_stream(
         with replaced_whole(report) as written:
             written.write_text(render(summary, report), encoding="utf-8")
     return summary
+
+
+def _with_numbers(sample: Any, names: list[str]) -> Any:
+    """Take columns that ``--features`` names for numbers, though a few bad rows hold something else."""
+    import polars as pl
+
+    for name in names:
+        if name in sample.columns and sample[name].dtype == pl.String:
+            values = sample[name].cast(pl.Float64, strict=False)
+            if values.null_count() < sample.height / 2:
+                sample = sample.with_columns(values)
+    return sample
 
 
 def _family(given: str | None, inputs: Inputs, sample: Any) -> tuple[str, str]:

@@ -104,7 +104,8 @@ def stream_parts(rows: Any, *, test_size: float, n_folds: int, seed: int) -> Ind
     numbers = np.asarray(rows).astype(np.uint64)
     held = _uniform(numbers, 2 * seed) < test_size
     fold = (_uniform(numbers, 2 * seed + 1) * n_folds).astype(np.intp)
-    return np.where(held, -1, fold)
+    parts: IndexArray = np.where(held, -1, fold)
+    return parts
 
 
 def _uniform(numbers: AnyArray, key: int) -> AnyArray:
