@@ -99,7 +99,7 @@ def stream_parts(rows: Any, *, test_size: float, n_folds: int, seed: int) -> Ind
     --------
     >>> from bayesieve.report.stream_sums import stream_parts
     >>> stream_parts(range(10), test_size=0.2, n_folds=3, seed=0).tolist()
-    [1, 0, 2, 1, 1, 2, 1, 1, 2, 2]
+    [0, 0, 2, 0, 1, -1, 1, 0, 1, 0]
     """
     numbers = np.asarray(rows).astype(np.uint64)
     held = _uniform(numbers, 2 * seed) < test_size
@@ -112,14 +112,16 @@ def _uniform(numbers: AnyArray, key: int) -> AnyArray:
     """SplitMix64 of each number under a key, as a fraction in [0, 1)."""
     start = _mixed(np.array([key * 0x9E3779B97F4A7C15 & _MASK], dtype=np.uint64))
     mixed = _mixed(numbers * np.uint64(0x9E3779B97F4A7C15) + start)  # unsigned arrays wrap around
-    return (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    uniform: AnyArray = (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    return uniform
 
 
 def _mixed(z: AnyArray) -> AnyArray:
     z = z + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    mixed: AnyArray = z ^ (z >> np.uint64(31))
+    return mixed
 
 
 def taken(X: Any, rows: IndexArray) -> Any:

@@ -158,8 +158,8 @@ def run_stream_study(
     >>> from bayesieve.report.streaming import StreamBatch, run_stream_study
     >>> texts, labels = ["a good film", "too bad"] * 50, ["+", "-"] * 50
     >>> batches = [StreamBatch(range(i, i + 10), texts[i : i + 10], labels[i : i + 10]) for i in range(0, 100, 10)]
-    >>> study = run_stream_study(batches, classes=["+", "-"], k=1)
-    >>> study.model.predict(["so bad", "good fun"])
+    >>> study = run_stream_study(batches, classes=["+", "-"], k=2)
+    >>> study.model.predict(["so bad", "a film"])
     array(['-', '+'], dtype='<U1')
     """
     estimator = _estimator(family, parameters)
