@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -93,3 +95,10 @@ def test_a_label_without_training_rows():
     assert study.classifier.classes_.tolist() == [0, 1]
     assert study.confusion[2].sum() == len(held) > 0
     assert f"{len(held)} rows scored have a label that no training row has" in study.notes[-1]
+
+
+def test_named_columns_without_polars_name_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "polars", None)
+    X, y = np.arange(40.0).reshape(20, 2), np.arange(20) % 2
+    with pytest.raises(ImportError, match=r"pip install .bayesieve\[cli\]"):
+        run_stream_study([StreamBatch(range(20), X, y)], classes=[0, 1], columns=["a", "b"], family="l2", k=1)

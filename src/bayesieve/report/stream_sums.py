@@ -327,7 +327,11 @@ class TableSums:
         Gathered
             What was found.
         """
-        import polars as pl
+        try:
+            import polars as pl
+        except ImportError as error:
+            msg = 'A stream of named columns needs polars: pip install "bayesieve[cli]"'
+            raise ImportError(msg) from error
 
         whole = ClassStatistics(**{**self._whole.finished(), "classes": classes})
         folds = []
