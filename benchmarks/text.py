@@ -73,12 +73,13 @@ MISSED = """Where the targets were missed, and why:
   the rest is counting, as in the row of words.
 - Sentiment140, pairs, Parquet to model, and words to triples: growing hash tables on fresh memory, merging the two
   dictionaries (one core, 0.3 to 0.7 s for pairs), ordering millions of n-grams, and copies of the dictionary when it
-  is finished. The row of triples was measured while other programs ran.
+  is finished.
 - Peak memory is above scikit-learn's where the data are small (all IMDB rows except words and pairs, 20 newsgroups,
   SST-2, the transforms; Sentiment140, words, is level): about 60 MB are the import of Numba and 60 MB its kernels;
   the rest is rows held once as they were met and once more as a matrix.
-- The rows come from one run of the same code; IMDB words, Sentiment140 words
-  and the two jobs were measured again when fewer other programs ran (9.1, 8.0, 7.4 and 12.2 times before)."""
+- Rows were measured one by one with the same code, as the machine was free. While other programs ran, IMDB words came
+  out at 9.1, Sentiment140 words at 8.0, the two jobs at 7.4 and 12.2, the triples at 14.1 times; in two free runs the
+  jobs came out at 8.6 and 9.6, and at 13.2 and 12.4 times."""
 
 
 def texts_of(name: str) -> tuple[Any, np.ndarray]:
