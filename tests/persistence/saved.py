@@ -80,7 +80,10 @@ def sealed(document):
 def region_mails(n=30, seed=0):
     rng = np.random.default_rng(seed)
     y = np.array(["ham", "spam"])[np.arange(n) % 2]
-    draw = lambda c, size: " ".join(rng.choice(WORDS[:8] if c == "ham" else WORDS[4:], size=size))  # noqa: E731
+
+    def draw(c, size):
+        return " ".join(rng.choice(WORDS[:8] if c == "ham" else WORDS[4:], size=size))
+
     return {"subject": [draw(c, 3) for c in y], "body": [draw(c, 9) for c in y]}, y
 
 

@@ -89,7 +89,10 @@ def test_models_take_them(model):
 def test_a_checkpoint_goes_on():
     texts = texts_of(np.random.default_rng(2), 30)
     y = np.arange(30) % 2
-    new = lambda: TextStatistics(FastCountVectorizer(min_df=2, max_features=4), classes=[0, 1])  # noqa: E731
+
+    def new():
+        return TextStatistics(FastCountVectorizer(min_df=2, max_features=4), classes=[0, 1])
+
     state = new().add(texts[:17], y[:17]).state()
     assert all(isinstance(array, np.ndarray) for array in state.values())
     again = new().restore(state).add(texts[17:], y[17:])

@@ -15,6 +15,7 @@ from bayesieve._typing import AnyArray, FloatArray, IndexArray, K
 from bayesieve.models.base import SparseClassifier, resolve_k
 from bayesieve.models.bernoulli import BernoulliModel
 from bayesieve.models.naive_bayes import class_log_prior
+from bayesieve.solvers.bernoulli import smoothed_counts
 from bayesieve.solvers.penalized import lambda_for_k, merge_points, penalized_parameters, penalized_values
 from bayesieve.statistics.class_statistics import ClassStatistics
 
@@ -199,13 +200,7 @@ class _Means:
 
     @classmethod
     def of(cls, statistics: ClassStatistics, alpha: float) -> _Means:
-        present = statistics.feature_sum + alpha
-        totals = statistics.class_count + 2.0 * alpha
-        # not totals - present, which may have lost alpha; fractional weights may round below 0
-        absent = np.maximum(statistics.class_count[:, np.newaxis] - statistics.feature_sum, 0.0) + alpha
-        empty = totals == 0.0  # alpha = 0 and a class not seen yet: nothing is known to differ
-        present[empty], absent[empty] = present.sum(axis=0), absent.sum(axis=0)
-        totals[empty] = totals.sum()
+        present, absent, totals = smoothed_counts(statistics.feature_sum, statistics.class_count, alpha)
         mu, nu = present / totals[:, np.newaxis], absent / totals[:, np.newaxis]
         return cls(mu[0], mu[1], nu[0], nu[1])
 

@@ -247,7 +247,7 @@ class _Codes:
         for batch in batches:  # no enumerate: it would keep a batch while the next one is made
             yield number, batch
             del batch
-            number += 1  # noqa: SIM113
+            number += 1  # noqa: SIM113 - as said above
 
 
 def _add_all(batches: Iterable[StreamBatch], sums: Sums, codes: _Codes, saved: Checkpoint | None) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesieve._typing import FloatArray
-from bayesieve.solvers.bernoulli import bernoulli_gains
+from bayesieve.solvers.bernoulli import bernoulli_gains, smoothed_counts
 from bayesieve.solvers.centers import l2_center_gains
 from bayesieve.statistics.class_statistics import ClassStatistics
 
@@ -51,8 +51,7 @@ def odds_ratio(X: Any, y: ArrayLike, *, alpha: float = 1.0) -> FloatArray:
     if len(statistics.classes) != 2:
         msg = f"odds_ratio compares two classes; y holds {len(statistics.classes)}."
         raise ValueError(msg)
-    present = statistics.feature_sum + alpha
-    absent = statistics.class_count[:, np.newaxis] - statistics.feature_sum + alpha
+    present, absent, _ = smoothed_counts(statistics.feature_sum, statistics.class_count, alpha)
     with np.errstate(divide="ignore", invalid="ignore"):
         scores: FloatArray = np.log(present[1] * absent[0]) - np.log(absent[1] * present[0])
     return np.nan_to_num(scores, nan=0.0, posinf=np.inf, neginf=-np.inf)

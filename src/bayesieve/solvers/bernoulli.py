@@ -10,7 +10,7 @@ from bayesieve._jit import parallel_kernel, read_only
 from bayesieve._typing import FloatArray, IndexArray
 from bayesieve.solvers.divergence import divergence, xlogx
 
-__all__ = ["bernoulli_gains", "bernoulli_log_prob", "bernoulli_pooled_objective"]
+__all__ = ["bernoulli_gains", "bernoulli_log_prob", "bernoulli_pooled_objective", "smoothed_counts"]
 
 
 @parallel_kernel
@@ -121,6 +121,46 @@ def bernoulli_pooled_objective(
     return float((terms * multiplicity).sum())
 
 
+def smoothed_counts(
+    present: FloatArray, class_count: FloatArray, alpha: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Smoothed numbers of the rows with a feature, of those without it, and of both.
+
+    Those of all classes together for a class without any rows (N_c = 0): nothing is known to differ.
+
+    Parameters
+    ----------
+    present : ndarray of shape (C, m)
+        F, the weighted number of rows of each class that hold each feature.
+    class_count : ndarray of shape (C,)
+        n_c, the weighted number of rows of each class.
+    alpha : float
+        Smoothing, >= 0.
+
+    Returns
+    -------
+    with_it, without : ndarray of shape (C, m)
+        F + alpha and n - F + alpha.
+    totals : ndarray of shape (C,)
+        N = n + 2 alpha.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.solvers.bernoulli import smoothed_counts
+    >>> with_it, without, totals = smoothed_counts(np.array([[3.0], [1.0]]), np.array([3.0, 4.0]), 1.0)
+    >>> with_it.ravel(), without.ravel(), totals
+    (array([4., 2.]), array([1., 4.]), array([5., 6.]))
+    """
+    with_it = present + alpha
+    # not totals - with_it, which may have lost alpha; fractional weights may round below 0
+    without = np.maximum(class_count[:, np.newaxis] - present, 0.0) + alpha
+    totals = class_count + 2 * alpha
+    empty = totals == 0
+    with_it[empty], without[empty], totals[empty] = with_it.sum(axis=0), without.sum(axis=0), totals.sum()
+    return with_it, without, totals
+
+
 def bernoulli_log_prob(
     present: FloatArray, class_count: FloatArray, alpha: float, support: IndexArray
 ) -> tuple[FloatArray, FloatArray]:
@@ -153,16 +193,7 @@ def bernoulli_log_prob(
     array([[0.8       ],
            [0.33333333]])
     """
-    f = present[:, support] + alpha
-    totals = class_count + 2 * alpha
-    # not totals - f, which may have lost alpha; fractional weights may round below 0
-    absent = np.maximum(class_count[:, np.newaxis] - present[:, support], 0.0) + alpha
-    empty = totals == 0
-    f[empty], absent[empty], totals = (
-        f.sum(axis=0),
-        absent.sum(axis=0),
-        np.where(empty, totals.sum(), totals),
-    )
+    f, absent, totals = smoothed_counts(present[:, support], class_count, alpha)
     with np.errstate(divide="ignore"):
         log_totals = np.log(totals)[:, np.newaxis]
         return np.log(f) - log_totals, np.log(absent) - log_totals

@@ -291,7 +291,7 @@ class ClassStatistics:
         """
         facts, arrays = read_arrays(path, _FILE)
         labels = {name: labels_from_json(facts[name]) for name in ("classes", "feature_names")}
-        return cls(binarize=facts["binarize"], **labels, **arrays)  # type: ignore[arg-type]
+        return cls(binarize=facts["binarize"], **labels, **arrays)  # type: ignore[arg-type] # names are those of the fields
 
     @classmethod
     def merge(cls, parts: Iterable[Self]) -> Self:

@@ -44,7 +44,7 @@ def write_arrays(
     facts = json.dumps({"format": kind, "version": _VERSION, "sha256": sums, **header}).encode()
     try:
         with open(beside, "wb") as file:
-            np.savez(file, header=np.frombuffer(facts, dtype=np.uint8), **arrays)  # type: ignore[arg-type]
+            np.savez(file, header=np.frombuffer(facts, dtype=np.uint8), **arrays)  # type: ignore[arg-type] # savez's own flag is an argument too
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, target)

@@ -161,7 +161,7 @@ def find_edges(
         inside = (flags[code] & 1) != 0
         if inside:
             if lowercase:
-                if code == _DOTTED_I or code == _SIGMA:  # noqa: SIM109
+                if code == _DOTTED_I or code == _SIGMA:  # noqa: SIM109 - a set is slow in a kernel
                     return False
                 code = np.int64(lower[code])
             packed, size = encode(code)
@@ -269,7 +269,7 @@ def cut_characters(
             if (flags[code] & 2) == 0:
                 position += size
                 if lowercase:
-                    if code == _DOTTED_I or code == _SIGMA:  # noqa: SIM109
+                    if code == _DOTTED_I or code == _SIGMA:  # noqa: SIM109 - a set is slow in a kernel
                         return False
                     code = np.int64(lower[code])
                 packed, size = encode(code)

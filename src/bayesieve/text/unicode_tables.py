@@ -63,7 +63,7 @@ def lower_case() -> AnyArray:
     'å'
     """
     lowered = _every_character().replace(DOTTED_I, "i").replace(SIGMA, "\u03c3").lower()
-    if len(lowered) != N_CODE_POINTS:  # pragma: no cover
+    if len(lowered) != N_CODE_POINTS:  # pragma: no cover - no Python known is like that
         msg = (
             "This Python knows letters with a longer lower case that bayesieve does not know: use scikit-learn's class."
         )

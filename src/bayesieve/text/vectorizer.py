@@ -149,7 +149,7 @@ class FastCountVectorizer(CountVectorizer):
 
     # ------------------------------------------------------------------ fitting
 
-    def fit(self, raw_documents: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, raw_documents: Any, y: Any = None) -> Self:  # noqa: ARG002 - every transformer takes y
         """Learn the vocabulary.
 
         Parameters
@@ -167,7 +167,7 @@ class FastCountVectorizer(CountVectorizer):
         self._fit(raw_documents, matrix=False)
         return self
 
-    def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:  # noqa: ARG002
+    def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:  # noqa: ARG002 - every transformer takes y
         """Learn the vocabulary and count its terms.
 
         Parameters
