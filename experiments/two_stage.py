@@ -1,0 +1,190 @@
+"""The two-stage procedure of the papers: a method chooses features, then a classifier is trained on those.
+
+Settings are those of the appendix of Naive Feature Selection. Methods with an l1 penalty cannot be asked for k
+features: the strength that gives about k is searched once (:func:`strength_for`), and the time of a selection is that
+of one fit at this strength, as in the paper; what the search took is told apart.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from common import timed
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import RFE, chi2
+from sklearn.linear_model import Lasso, LogisticRegression
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.svm import LinearSVC
+
+from bayesieve import (
+    L1BernoulliNB,
+    SparseBernoulliNB,
+    SparseMultinomialNB,
+    SparseNearestCentroid,
+    SparsityCV,
+    odds_ratio,
+)
+
+ALPHAS = np.geomspace(0.001, 10, 9).tolist()  # smoothing to choose from
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a method chose, and the seconds it took: of the selection itself, and of the search for its strength."""
+
+    support: np.ndarray
+    seconds: float
+    search_seconds: float = 0.0
+    strength: float | None = None
+    certified: bool | None = None
+
+
+# ---------------------------------------------------------------- stage 1: features
+
+
+def top(scores: np.ndarray, k: int) -> np.ndarray:
+    """Sorted indices of the k largest scores; ties go to the lowest index."""
+    return np.sort(np.argsort(-scores, kind="stable")[:k])
+
+
+def _nonzero(model: Any) -> np.ndarray:
+    return np.flatnonzero(np.ravel(model.coef_))
+
+
+def lasso(X: Any, y: np.ndarray, strength: float) -> np.ndarray:
+    """Regression on -1 and 1; the strength is 1 / alpha, so that more of it means more features."""
+    return _nonzero(Lasso(alpha=1 / strength, selection="cyclic", tol=1e-5).fit(sp.csc_matrix(X), 2.0 * y - 1))
+
+
+def l1_logistic_saga(X: Any, y: np.ndarray, strength: float) -> np.ndarray:
+    """The paper's solver and its hundred passes, which do not always suffice."""
+    model = LogisticRegression(solver="saga", l1_ratio=1, C=strength, max_iter=100, random_state=0)
+    return _nonzero(model.fit(X, y))
+
+
+def l1_logistic_liblinear(X: Any, y: np.ndarray, strength: float) -> np.ndarray:
+    """The same model with the solver that scikit-learn recommends for it on sparse data of this size."""
+    return _nonzero(LogisticRegression(solver="liblinear", l1_ratio=1, C=strength).fit(X, y))
+
+
+def l1_svm(X: Any, y: np.ndarray, strength: float) -> np.ndarray:
+    """Linear support vectors with an l1 penalty."""
+    return _nonzero(LinearSVC(C=strength, penalty="l1", dual=False, random_state=0).fit(X, y))
+
+
+def logistic_rfe(X: Any, y: np.ndarray, k: int) -> np.ndarray:
+    """Recursive elimination, 30 % of all features at a time."""
+    model = LogisticRegression(C=1e4, solver="lbfgs", max_iter=100)
+    return np.flatnonzero(RFE(model, n_features_to_select=k, step=0.3).fit(X, y).support_)
+
+
+def svm_rfe(X: Any, y: np.ndarray, k: int) -> np.ndarray:
+    """Recursive elimination with linear support vectors."""
+    model = LinearSVC(C=1e4, penalty="l2", dual=False)
+    return np.flatnonzero(RFE(model, n_features_to_select=k, step=0.3).fit(X, y).support_)
+
+
+def thresholded(X: Any, y: np.ndarray, k: int, alpha: float) -> np.ndarray:
+    """The largest weights of plain multinomial naive Bayes (TMNB)."""
+    log_prob = MultinomialNB(alpha=alpha).fit(X, y).feature_log_prob_
+    return top(np.abs(log_prob[1] - log_prob[0]), k)
+
+
+PENALISED: dict[str, Callable[[Any, np.ndarray, float], np.ndarray]] = {
+    "logistic l1, saga": l1_logistic_saga,
+    "logistic l1, liblinear": l1_logistic_liblinear,
+    "SVM l1": l1_svm,
+    "Lasso": lasso,
+}
+DIRECT: dict[str, Callable[[Any, np.ndarray, int, float], Any]] = {
+    "logistic RFE": lambda X, y, k, _: logistic_rfe(X, y, k),
+    "SVM RFE": lambda X, y, k, _: svm_rfe(X, y, k),
+    "TMNB": thresholded,
+    "odds ratio": lambda X, y, k, _: top(odds_ratio(X, y), k),
+    "chi2": lambda X, y, k, _: top(np.nan_to_num(chi2(X, y)[0]), k),
+    "sparse multinomial": lambda X, y, k, alpha: SparseMultinomialNB(k, alpha=alpha).fit(X, y),
+    "sparse Bernoulli": lambda X, y, k, _: SparseBernoulliNB(k).fit(X, y),
+    "l1-penalised Bernoulli": lambda X, y, k, _: L1BernoulliNB(k=k).fit(X, y),
+    "l2 centers": lambda X, y, k, _: SparseNearestCentroid(k).fit(X, y),
+    "l1 centers": lambda X, y, k, _: SparseNearestCentroid(k, metric="manhattan").fit(X, y),
+}
+OURS = ("sparse multinomial", "sparse Bernoulli", "l1-penalised Bernoulli", "l2 centers", "l1 centers")
+
+
+def select(
+    method: str, X: Any, y: np.ndarray, k: int, *, alpha: float = 1.0, strength: float | None = None
+) -> Selection:
+    """Choose about k features; a penalised method searches its strength unless it is given."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the paper's hundred iterations do not always suffice
+        if method in PENALISED:
+            fit, searched = PENALISED[method], 0.0
+            if strength is None:
+                strength, searched = timed(lambda: strength_for(fit, X, y, k))
+            support, took = timed(lambda: fit(X, y, strength))
+            return Selection(support, took, searched, strength)
+        found, took = timed(lambda: DIRECT[method](X, y, k, alpha))
+        support = found if isinstance(found, np.ndarray) else found.support_
+        return Selection(support, took, certified=getattr(found, "certified_", None))
+
+
+def strength_for(
+    fit: Callable[[Any, np.ndarray, float], np.ndarray],
+    X: Any,
+    y: np.ndarray,
+    k: int,
+    *,
+    within: float = 0.05,
+    start: float = 1.0,
+) -> float:
+    """The strength at which a penalised method keeps about k features: by bisection, at most sixteen fits.
+
+    It begins at ``start``, stops when the number is within 5 % of k (or exact, for a handful), and otherwise gives the
+    strength whose number came closest.
+    """
+    low, high, strength = 0.0, np.inf, start
+    best, missed = strength, np.inf
+    for _ in range(16):
+        n = len(fit(X, y, strength))
+        if abs(n - k) < missed:
+            best, missed = strength, abs(n - k)
+        if missed <= within * k:
+            break
+        low, high = (strength, high) if n < k else (low, strength)
+        if low == 0:
+            strength = high / 4
+        elif np.isinf(high):
+            strength = low * 4
+        else:
+            strength = float(np.sqrt(low * high))
+    return best
+
+
+def choose_alpha(X: Any, y: np.ndarray, *, folds: int = 10) -> float:
+    """Smoothing of plain multinomial naive Bayes by cross-validation; the scores are those of ``GridSearchCV``."""
+    search = SparsityCV(SparseMultinomialNB(), ks=["all"], param_grid={"alpha": ALPHAS}, cv=folds)
+    return float(search.fit(X, y).best_params_["alpha"])
+
+
+# ---------------------------------------------------------------- stage 2: a classifier on these features
+
+STAGE_2: dict[str, Callable[[float], Any]] = {
+    "logistic": lambda _: LogisticRegression(solver="lbfgs", C=1e4, max_iter=100),
+    "multinomial NB": lambda alpha: MultinomialNB(alpha=alpha),
+    "SVM": lambda _: LinearSVC(C=1e4, random_state=0),
+}
+
+
+def predict(stage: str, X: Any, y: np.ndarray, X_test: Any, support: np.ndarray, alpha: float = 1.0) -> np.ndarray:
+    """Labels of the test rows by a classifier trained on the chosen features (the larger class, if none was chosen)."""
+    if not len(support):
+        return np.full(X_test.shape[0], np.bincount(y).argmax())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        labels: np.ndarray = STAGE_2[stage](alpha).fit(X[:, support], y).predict(X_test[:, support])
+    return labels
