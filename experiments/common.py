@@ -38,6 +38,7 @@ mpl.rcParams.update(
 )
 
 RESULTS = Path(__file__).parent / "results"
+VERDICTS = ("holds", "holds partly", "does not hold here")
 Record = dict[str, Any]
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; markers and dashes tell them apart in grey.
@@ -58,7 +59,7 @@ BLUE, ORANGE, GREEN, PURPLE, YELLOW, SKY, RED, BLACK, GREY = (
 class Options:
     """How an experiment is run."""
 
-    data: Path
+    data: Path | None
     splits: int
     seed: int
     out: Path
@@ -66,7 +67,13 @@ class Options:
 
 
 def options(
-    doc: str, name: str, *, quick_splits: int, full_splits: int, arguments: Sequence[str] | None = None
+    doc: str,
+    name: str,
+    *,
+    quick_splits: int,
+    full_splits: int,
+    needs_data: bool = True,
+    arguments: Sequence[str] | None = None,
 ) -> Options:
     """Read ``--data``, ``--splits``, ``--seed``, ``--out`` and ``--full`` from the command line."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -78,13 +85,13 @@ def options(
     )
     parser.add_argument("--full", action="store_true", help="all data and the paper's number of splits; takes long")
     found = parser.parse_args(arguments)
-    if found.data is None:
+    if found.data is None and needs_data:
         parser.error("the data sets are wanted: give --data FOLDER, or set BAYESIEVE_DATA (see experiments/README.md)")
-    if not Path(found.data).is_dir():
+    if found.data is not None and not Path(found.data).is_dir():
         parser.error(f"--data {found.data}: there is no such folder")
     splits = found.splits or (full_splits if found.full else quick_splits)
     out = found.out or (RESULTS / "full" / name if found.full else RESULTS / name)
-    return Options(Path(found.data), splits, found.seed, out, found.full)
+    return Options(found.data and Path(found.data), splits, found.seed, out, found.full)
 
 
 def timed(call: Callable[[], Any]) -> tuple[Any, float]:
@@ -133,14 +140,15 @@ def _rounded(value: Any) -> Any:
     if isinstance(value, (int, np.integer)):
         return int(value)
     if isinstance(value, (float, np.floating)):
-        return float(f"{value:.6g}") if np.isfinite(value) else None
+        # what is left of a difference below 1e-12 is rounding, another on each machine
+        return (float(f"{value:.6g}") if abs(value) > 1e-12 else 0.0) if np.isfinite(value) else None
     return value
 
 
-def load(name: str, *, full: bool = False, file: str | None = None) -> dict[str, Any]:
-    """Results that were written before."""
-    folder = RESULTS / "full" / name if full else RESULTS / name
-    found: dict[str, Any] = json.loads((folder / f"{file or name}.json").read_text())
+def load(folder: Path, name: str) -> dict[str, Any]:
+    """Results or times that were written before; nothing, if there are none."""
+    path = folder / f"{name}.json"
+    found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     return found
 
 
@@ -209,12 +217,19 @@ def gathered(records: Iterable[Record], by: Sequence[str], measures: Sequence[st
     ]
 
 
+def claim(said: str, verdict: str, numbers: str) -> dict[str, str]:
+    """One line of the table of claims: what a paper says, whether it holds here, and by what numbers."""
+    if verdict not in VERDICTS:
+        raise ValueError(f"verdict must be one of {VERDICTS}, got {verdict!r}")
+    return {"claim": said, "verdict": verdict, "numbers": numbers}
+
+
 # ---------------------------------------------------------------- figures
 
 
 def save(figure: Any, out: Path, name: str) -> None:
     """Write a figure as SVG and PNG, the same bytes every time."""
     out.mkdir(parents=True, exist_ok=True)
-    figure.savefig(out / f"{name}.svg", metadata={"Date": None})
-    figure.savefig(out / f"{name}.png", dpi=120)
+    figure.savefig(out / f"{name}.svg", bbox_inches="tight", metadata={"Date": None})
+    figure.savefig(out / f"{name}.png", bbox_inches="tight", dpi=120)
     plt.close(figure)

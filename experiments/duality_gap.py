@@ -9,22 +9,21 @@ from 4 this compares, on the gain scale (the value with no column free is subtra
 
 Every k is solved and counted; the figure, the table and the file of results show some of them.
 
-Run ``python experiments/duality_gap.py``; results go to ``experiments/results/duality_gap``.
+Quick and full form are one; no data set is wanted.
+
+    python experiments/duality_gap.py
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 from pathlib import Path
+from typing import Any
 
-import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
+from common import BLACK, BLUE, GREEN, ORANGE, claim, options, save, write
 
 from bayesieve.solvers.multinomial import multinomial_bound, solve_multinomial_path, support_gain
-
-mpl.use("Agg")
-import matplotlib.pyplot as plt
 
 SIZES = (30, 3000)
 FIRST = 4
@@ -67,17 +66,61 @@ def some(m: int, rows: list[dict]) -> list[dict]:
     return [row for row in rows if row["k"] in wanted]
 
 
+def counted(m: int, every: list[dict]) -> dict[str, Any]:
+    """What all values of k show: how many are proven, and how far bound and primal point are from the optimum."""
+    optimum = np.array([row["optimum"] for row in every])
+    bound, primal = (np.array([row[name] for row in every]) for name in ("bound", "primal_point"))
+    gap = (bound - primal) / optimum
+    tenth = max(1, len(every) // 10)
+    return {
+        "m": m,
+        "ks": len(every),
+        "certified": sum(row["certified"] for row in every),
+        "primal_optimal": int(np.sum(optimum - primal <= 1e-9 * optimum)),
+        "bound_reached": int(np.sum(bound - primal <= 1e-9 * optimum)),
+        "most_nodes": max(row["nodes"] for row in every),
+        "largest_relative_gap": gap.max(),
+        "median_relative_gap_first_tenth": np.median(gap[:tenth]),
+        "median_relative_gap_last_tenth": np.median(gap[-tenth:]),
+    }
+
+
+def claims(results: dict[str, Any], _times: dict[str, Any]) -> list[dict[str, str]]:
+    """What the paper says of its figure."""
+    counts = results["counts"]
+    closes = all(c["median_relative_gap_last_tenth"] < c["median_relative_gap_first_tenth"] / 10 for c in counts)
+    medians = "; ".join(
+        f"m = {c['m']:,}: {c['median_relative_gap_first_tenth']:.0e} of the optimum over the first tenth of the k, "
+        f"{c['median_relative_gap_last_tenth']:.0e} over the last"
+        for c in counts
+    )
+    zero = [c["bound_reached"] / c["ks"] for c in counts]
+    almost = "holds" if min(zero) >= 0.95 else "holds partly" if min(zero) >= 0.5 else "does not hold here"
+    shares = "; ".join(
+        f"m = {c['m']:,}: zero for {share:.0%} of the k, never more than {c['largest_relative_gap']:.1%} of the optimum"
+        for c, share in zip(counts, zero, strict=True)
+    )
+    certified = "; ".join(f"m = {c['m']:,}: {c['certified']:,} of {c['ks']:,} k proven optimal" for c in counts)
+    return [
+        claim("The gap closes as k or m grows", "holds" if closes else "does not hold here", medians),
+        claim("The gap a posteriori is almost always zero", almost, f"{shares}. With branch and bound: {certified}"),
+    ]
+
+
 def table(results: dict[int, list[dict]]) -> str:
     lines = ["# Duality gap on uniform random class sums", ""]
     for m, every in results.items():
-        certified = sum(row["certified"] for row in every)
-        met = sum(row["optimum"] - row["primal_point"] <= 1e-9 * row["optimum"] for row in every)
-        rows = some(m, every)
+        found, rows = counted(m, every), some(m, every)
         lines += [
             f"## m = {m}",
             "",
-            f"{certified} of {len(every)} values of k certified (k = {every[0]['k']} to {every[-1]['k']}); "
-            f"at most {max(row['nodes'] for row in every)} nodes. The primal point is optimal for {met} of them.",
+            f"{found['certified']} of {found['ks']} values of k certified (k = {every[0]['k']} to {every[-1]['k']}); "
+            f"at most {found['most_nodes']} nodes. The primal point is optimal for {found['primal_optimal']} of them, "
+            f"and the gap between it and the bound is zero (a billionth of the optimum at most) for "
+            f"{found['bound_reached']}. Its median, relative to the optimum, is "
+            f"{found['median_relative_gap_first_tenth']:.1e} over the first tenth of the k and "
+            f"{found['median_relative_gap_last_tenth']:.1e} over the last; the largest is "
+            f"{found['largest_relative_gap']:.1e}.",
             "",
             "| k | psi(k) | optimum | psi(k) - optimum | optimum - primal | psi(k) - psi(k-4) | nodes | certified |",
             "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | :---: |",
@@ -96,8 +139,6 @@ def table(results: dict[int, list[dict]]) -> str:
 
 
 def figure(results: dict[int, list[dict]], out: Path) -> None:
-    mpl.rcParams["svg.hashsalt"] = "bayesieve"
-    blue, orange, green, black = "#0072B2", "#D55E00", "#009E73", "#000000"
     fig, axes = plt.subplots(2, len(results), figsize=(10.5, 7.0), sharex="col", layout="constrained")
     for (top, bottom), (m, every) in zip(axes.T, results.items(), strict=True):
         rows = some(m, every)
@@ -105,10 +146,10 @@ def figure(results: dict[int, list[dict]], out: Path) -> None:
         bound, below, primal, optimum = (
             np.array([row[name] for row in rows]) for name in ("bound", "bound_four_fewer", "primal_point", "optimum")
         )
-        top.plot(k, bound, "-", color=blue, alpha=0.35, lw=7.0, label="bound ψ(k)")
-        top.plot(k, below, ":", color=green, lw=2.2, label="ψ(k − 4)")
-        top.plot(k, primal, "--", color=orange, lw=3.0, label="paper's primal point")
-        top.plot(k, optimum, "-", color=black, lw=0.9, label="certified optimum")
+        top.plot(k, bound, "-", color=BLUE, alpha=0.35, lw=7.0, label="bound ψ(k)")
+        top.plot(k, below, ":", color=GREEN, lw=2.2, label="ψ(k − 4)")
+        top.plot(k, primal, "--", color=ORANGE, lw=3.0, label="paper's primal point")
+        top.plot(k, optimum, "-", color=BLACK, lw=0.9, label="certified optimum")
         top.set_title(f"m = {m:,} columns")
         top.set_ylabel("gain (nats)")
         top.legend(frameon=False, loc="lower right" if m < 100 else "upper left")
@@ -120,12 +161,12 @@ def figure(results: dict[int, list[dict]], out: Path) -> None:
             k,
             np.maximum(bound - below, floor),
             ":",
-            color=green,
+            color=GREEN,
             lw=2.2,
             label="ψ(k) − ψ(k − 4), the paper's guarantee",
         )
-        bottom.plot(k, primal_short, "^", ms=5, mfc="none", color=orange, label="ψ(k) − primal point")
-        bottom.plot(k, optimum_short, ".", ms=5, color=black, label="ψ(k) − certified optimum")
+        bottom.plot(k, primal_short, "^", ms=5, mfc="none", color=ORANGE, label="ψ(k) − primal point")
+        bottom.plot(k, optimum_short, ".", ms=5, color=BLACK, label="ψ(k) − certified optimum")
         bottom.set_yscale("log")
         bottom.set_ylim(floor / 5.0, 1e2)
         bottom.text(k[0], floor * 1.8, "bound reached, to rounding", fontsize="small", va="bottom")
@@ -134,27 +175,16 @@ def figure(results: dict[int, list[dict]], out: Path) -> None:
         bottom.legend(frameon=False, loc="upper right", fontsize="small")
         if m > 100:
             bottom.set_xscale("log")
-        for axis in (top, bottom):
-            axis.spines[["top", "right"]].set_visible(False)
-            axis.grid(alpha=0.25)
-    fig.savefig(out / "duality_gap.svg", metadata={"Date": None})
-    fig.savefig(out / "duality_gap.png", dpi=150)
-    plt.close(fig)
+    save(fig, out, "duality_gap")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "duality_gap")
-    options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
-    results = {m: measure(m, options.seed) for m in SIZES}
-    text = table(results)
-    document = {"seed": options.seed, "problems": [{"m": m, "rows": some(m, rows)} for m, rows in results.items()]}
-    (options.out / "duality_gap.json").write_text(json.dumps(document, indent=1) + "\n")
-    (options.out / "duality_gap.md").write_text(text)
-    figure(results, options.out)
-    print(text)
+    asked = options(__doc__, "duality_gap", quick_splits=1, full_splits=1, needs_data=False)
+    results = {m: measure(m, asked.seed) for m in SIZES}
+    kept = {f"m = {m}": some(m, rows) for m, rows in results.items()}
+    counts = [counted(m, rows) for m, rows in results.items()]
+    write(asked.out, "duality_gap", {"seed": asked.seed, "counts": counts, **kept}, table(results))
+    figure(results, asked.out)
 
 
 if __name__ == "__main__":

@@ -17,24 +17,22 @@ text does not: the six pairs here are a choice of our own, from hard to easy. Lo
 all words as they are, or with every row scaled to length 1; the variance of its prior is chosen on a grid of five
 powers of ten by cross-validated log-loss.
 
-    python experiments/hybrid.py --data FOLDER            # a few minutes
-    python experiments/hybrid.py --data FOLDER --quick    # two pairs, three sizes, two splits
+    python experiments/hybrid.py --data FOLDER           # three splits, every other training size
+    python experiments/hybrid.py --data FOLDER --full    # ten splits, all sizes: some minutes
 
-FOLDER (default: BAYESIEVE_DATA) holds ``newsgroups20.parquet``. Results go to ``experiments/results/hybrid``.
+FOLDER (default: BAYESIEVE_DATA) holds ``newsgroups20.parquet``.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+from common import options, write
+from hybrid_report import claims as claims
 from hybrid_report import draw, report, summary
 from newsgroups import Documents, documents, load
 from scipy.special import softmax
@@ -308,43 +306,30 @@ def preprocessing(frame: pl.DataFrame, data: dict[str, Documents], n_splits: int
                     X, regions = views[view]
                     measures, _ = scores(build(regions).fit(X[rows], used.y[rows]), X[test], used.y[test])
                     words = views["together"][0].shape[1]
-                    rows_of.append({"pair": pair, "tokens": tokens, "model": name, "words": words, **measures})
+                    rows_of.append(
+                        {"pair": pair, "tokens": tokens, "model": name, "split": number, "words": words, **measures}
+                    )
     return rows_of
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=os.environ.get("BAYESIEVE_DATA"))
-    parser.add_argument("--splits", type=int, default=10)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "hybrid")
-    parser.add_argument("--quick", action="store_true", help="two pairs, three sizes, two splits")
-    options = parser.parse_args()
-    if options.data is None:
-        parser.error("give --data FOLDER, or set BAYESIEVE_DATA")
-    pairs, sizes, big = PAIRS, SIZES, BIG_SIZES
-    if options.quick:
-        pairs, sizes, big, options.splits = PAIRS[:2], SIZES[1::2], BIG_SIZES[1::3], 2
-
-    frame = load(options.data)
-    data = {f"{a} | {b}": documents(frame, [a], [b]) for a, b in pairs}
+    asked = options(__doc__, "hybrid", quick_splits=3, full_splits=10)
+    sizes, big = (SIZES, BIG_SIZES) if asked.full else (SIZES[1::2], BIG_SIZES[1::3])
+    n_splits, seed = asked.splits, asked.seed
+    frame = load(asked.data)
+    data = {f"{a} | {b}": documents(frame, [a], [b]) for a, b in PAIRS}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="k=.* is larger than")  # few words in the subjects
-        results: dict[str, Any] = {"splits": options.splits, "seed": options.seed, "pairs": list(data)}
+        results: dict[str, Any] = {"splits": n_splits, "seed": seed, "pairs": list(data)}
         results |= {"sizes": sizes, "big_sizes": big, "ks": [str(k) for k in KS], "grid": GRID.round(2).tolist()}
-        results["by_size"] = by_size(data, sizes, options.splits, options.seed)
-        results["by_penalty"] = by_penalty(data, sizes[0], options.splits, options.seed)
-        results["by_coverage"], results["curves"] = by_coverage(data, options.splits, options.seed)
-        results["likelihood"] = likelihood_gaps(frame, big, options.splits, options.seed)
-        results["by_k"] = by_k(data, options.splits, options.seed)
-        results["preprocessing"] = preprocessing(frame, data, options.splits, options.seed)
-
-    options.out.mkdir(parents=True, exist_ok=True)
-    text = report(results)
-    (options.out / "hybrid.md").write_text(text)
-    (options.out / "hybrid.json").write_text(json.dumps(summary(results), indent=1) + "\n")
-    draw(results, options.out)
-    print(text)
+        results["by_size"] = by_size(data, sizes, n_splits, seed)
+        results["by_penalty"] = by_penalty(data, sizes[0], n_splits, seed)
+        results["by_coverage"], results["curves"] = by_coverage(data, n_splits, seed)
+        results["likelihood"] = likelihood_gaps(frame, big, n_splits, seed)
+        results["by_k"] = by_k(data, n_splits, seed)
+        results["preprocessing"] = preprocessing(frame, data, n_splits, seed)
+    draw(results, asked.out)
+    write(asked.out, "hybrid", summary(results), report(results))
 
 
 if __name__ == "__main__":
