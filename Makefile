@@ -5,10 +5,10 @@ SPARK_VENV ?= .venv-spark
 BIN := $(VENV)/bin
 PYTEST_ARGS ?= -n 2
 
-.PHONY: help demo test test-spark coverage lint format bench bench-compare clean
+.PHONY: help demo test test-spark coverage lint format bench bench-compare reproduce reproduce-full clean
 
 help: ## list the commands
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -c "import sys; sys.exit(0 if sys.version_info >= (3, 11) else 'bayesieve needs Python 3.11 or newer')"
@@ -49,6 +49,12 @@ bench: $(VENV)/.ready ## measure speed against peers (set BAYESIEVE_DATA to incl
 
 bench-compare: $(VENV)/.ready ## compare speed with an earlier revision: make bench-compare BASE=v0.1.0
 	$(BIN)/python benchmarks/compare.py $(BASE)
+
+reproduce: $(VENV)/.ready ## rerun the papers' experiments in their quick form (BAYESIEVE_DATA names the data folder)
+	$(BIN)/python experiments/run.py
+
+reproduce-full: $(VENV)/.ready ## rerun them with all data and the papers' number of splits: hours
+	$(BIN)/python experiments/run.py --full
 
 clean: ## remove the environment and all caches
 	rm -rf $(VENV) .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

@@ -38,7 +38,8 @@ def claims_table() -> str:
         if results := load(folder, name):
             for line in importlib.import_module(name).claims(results, load(folder, "times")):
                 link = f"[{name}]({folder.relative_to(README.parent)}/{name}.md){', full' if full else ''}"
-                rows.append([line["claim"], paper, f"**{line['verdict']}**", line["numbers"], link])
+                said, numbers = (line[key].replace("|", r"\|") for key in ("claim", "numbers"))
+                rows.append([said, paper, f"**{line['verdict']}**", numbers, link])
     return table(["claim", "paper", "here", "numbers", "from"], rows).replace("| ---: ", "| :--- ")
 
 
