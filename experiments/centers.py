@@ -28,11 +28,12 @@ texts have capped rows and genes twice as many splits as texts.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from centers_data import (
     SCALINGS,
     Problem,
@@ -54,6 +55,7 @@ from bayesieve import SparseNearestCentroid
 
 SHARES = (0.001, 0.005, 0.01, 0.05, 0.1)
 GENES = (5, 10, 20, 50, 100, 200, 500)
+FEW_GENES = (5, 20, 100, 500)  # of the quick form
 CAPS = {"mpqa": None, "sst2": 12_000, "twitter": 20_000}  # rows in the quick form
 TWITTER_SPLITS = 5  # of the full form: 320,000 test rows leave little to average
 
@@ -87,36 +89,59 @@ class Plan:
 
 
 class Selector:
-    """Chooses features by name; searches the strength of a penalty once, and keeps it for later splits."""
+    """Chooses features by name; searches the strengths of a penalty once, and keeps them for later splits."""
 
-    def __init__(self) -> None:
-        self.strengths: dict[tuple[str, str, float], float | None] = {}
+    def __init__(self, levels: Sequence[float | int]) -> None:
+        self.levels = levels
+        self.strengths: dict[tuple[str, str], list[float | None]] = {}
 
-    def __call__(self, method: str, scaling: str, level: float, X: Any, y: np.ndarray, k: int) -> Selection | None:
-        """The selection, or None where no strength gives about k features."""
-        if method in HERE:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                return Selection(*timed(lambda: HERE[method](X, y, k)))
-        if method not in PENALISED:
-            return select(method, X, y, k)
-        key, searched = (method, scaling, level), 0.0
-        if key not in self.strengths:
-            self.strengths[key], searched = timed(lambda: self._search(method, scaling, X, y, k))
-        strength = self.strengths[key]
-        if strength is None:
-            return None
-        found = select(method, X, y, k, strength=strength)
-        return Selection(found.support, found.seconds, searched, strength)
+    def __call__(self, method: str, scaling: str, X: Any, y: np.ndarray) -> Iterator[tuple[float | int, Selection]]:
+        """The selection for every number of features that the method can be brought to."""
+        key, searched = (method, scaling), 0.0
+        if method in PENALISED and key not in self.strengths:
+            self.strengths[key], searched = timed(lambda: strengths(method, X, y, self.levels))
+        for at, level in enumerate(self.levels):
+            k = number(level, X)
+            if method in HERE:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", ConvergenceWarning)
+                    yield level, Selection(*timed(lambda k=k: HERE[method](X, y, k)))
+            elif method not in PENALISED:
+                yield level, select(method, X, y, k)
+            elif (strength := self.strengths[key][at]) is not None:
+                found = select(method, X, y, k, strength=strength)
+                yield level, Selection(found.support, found.seconds, searched, strength)
 
-    def _search(self, method: str, scaling: str, X: Any, y: np.ndarray, k: int) -> float | None:
-        """Begins where the search for the number before ended."""
-        known = [s for (m, sc, _), s in self.strengths.items() if (m, sc) == (method, scaling) and s is not None]
-        if isinstance(X, np.ndarray) and k > len(y) // 2:
-            return None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            return strength_for(PENALISED[method], X, y, k, start=known[-1] if known else 1.0)
+
+def strengths(method: str, X: Any, y: np.ndarray, levels: Sequence[float | int]) -> list[float | None]:
+    """For every level the strength that gives about as many features; no strength is tried twice.
+
+    None where the nearest number is less than half or more than twice the wanted one, and beyond one feature per two
+    dense rows: so many can hardly be had, and the fits become slow.
+    """
+    known: dict[float, np.ndarray] = {}
+
+    def fit(X: Any, y: np.ndarray, strength: float) -> np.ndarray:
+        if strength not in known:
+            known[strength] = PENALISED[method](X, y, strength)
+        return known[strength]
+
+    found: list[float | None] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for level in levels:
+            k, strength = number(level, X), None
+            if sp.issparse(X) or 2 * k <= len(y) + 1:
+                strength = strength_for(fit, X, y, k)
+                if not k / 2 <= len(known[strength]) <= 2 * k:
+                    strength = None
+            found.append(strength)
+    return found
+
+
+def number(level: float | int, X: Any) -> int:
+    """Number of features of a level, which is this number or a share."""
+    return level if isinstance(level, int) else max(1, int(level * X.shape[1]))
 
 
 # ---------------------------------------------------------------- one problem
@@ -124,30 +149,27 @@ class Selector:
 
 def run(problem: Problem, plan: Plan, seed: int) -> list[Record]:
     """One record per scaling, method, number of features and split."""
-    selector, records = Selector(), []
-    for number in range(plan.splits):
-        train, test = problem.split(number, seed, plan.kind)
+    selector, records = Selector(plan.levels), []
+    for split in range(plan.splits):
+        train, test = problem.split(split, seed, plan.kind)
         y, y_test = problem.y[train], problem.y[test]
         for scaling in plan.scalings:
             X, X_test = scaled(problem.X[train], problem.X[test], SCALINGS[scaling])
-            if number == 0:
+            if split == 0:
                 warm_up(plan.methods, X, y)
-            stage_2 = (X, X_test) if plan.kind != "genes" else scaled(X, X_test, 0.5)
+            Z, Z_test = scaled(X, X_test, 0.5) if plan.kind == "genes" else (X, X_test)
             where = {"data": problem.name, "kind": plan.kind, "scaling": scaling}
             for method in plan.methods:
-                for level in plan.levels:
-                    k = level if isinstance(level, int) else max(1, int(level * X.shape[1]))
-                    chosen = selector(method, scaling, level, X, y, k)
-                    if chosen is not None:
-                        labels = predict("SVM", stage_2[0], y, stage_2[1], chosen.support)
-                        scores = {"accuracy": score(plan, y_test, labels), "chosen": len(chosen.support)}
-                        if method in CENTERS:
-                            scores["own"] = score(plan, y_test, nearest(method, k, X, y, X_test))
-                        cost = {"seconds": chosen.seconds, "search_seconds": chosen.search_seconds}
-                        records.append({**where, "method": method, "level": level, "k": k, **scores, **cost})
+                for level, chosen in selector(method, scaling, X, y):
+                    of = chosen.support
+                    scores = {"accuracy": score(plan, y_test, predict("SVM", Z, y, Z_test, of)), "chosen": len(of)}
+                    if method in CENTERS:
+                        scores["own"] = score(plan, y_test, nearest(method, X[:, of], y, X_test[:, of]))
+                    cost = {"seconds": chosen.seconds, "search_seconds": chosen.search_seconds}
+                    records.append({**where, "method": method, "level": level, **scores, **cost})
                 if method in CENTERS:
-                    own = score(plan, y_test, nearest(method, "all", X, y, X_test))
-                    records.append({**where, "method": method, "level": "all", "k": "all", "own": own})
+                    own = score(plan, y_test, nearest(method, X, y, X_test))
+                    records.append({**where, "method": method, "level": "all", "own": own})
     return records
 
 
@@ -156,9 +178,9 @@ def score(plan: Plan, y: np.ndarray, labels: np.ndarray) -> float:
     return float((balanced_accuracy_score if plan.kind == "genes" else accuracy_score)(y, labels))
 
 
-def nearest(method: str, k: int | str, X: Any, y: np.ndarray, X_test: Any) -> np.ndarray:
-    """What centers predict without a second stage."""
-    labels: np.ndarray = SparseNearestCentroid(k, metric=CENTERS[method]).fit(X, y).predict(X_test)
+def nearest(method: str, X: Any, y: np.ndarray, X_test: Any) -> np.ndarray:
+    """What centers predict without a second stage: the other features add the same to the distance of every class."""
+    labels: np.ndarray = SparseNearestCentroid("all", metric=CENTERS[method]).fit(X, y).predict(X_test)
     return labels
 
 
@@ -195,13 +217,13 @@ def texts(chosen: Options) -> tuple[list[Record], list[Record]]:
 def genes(chosen: Options) -> tuple[list[Record], list[Record]]:
     """Sizes and records of the three gene data sets."""
     sizes, records = [], []
-    splits = chosen.splits if chosen.full else 2 * chosen.splits
+    splits, levels = (chosen.splits, GENES) if chosen.full else (2 * chosen.splits, FEW_GENES)
     for name in ("chowdary", "singh", "west"):
         problem = load_genes(name, chosen.data)
         sizes.append(size(problem))
-        plan = Plan(["as it is", "unit variance"], ON_GENES, GENES, splits, "genes")
+        plan = Plan(["as it is", "unit variance"], ON_GENES, levels, splits, "genes")
         records += run(problem, plan, chosen.seed)
-        records += run(problem, Plan(["inverse variance"], tuple(CENTERS), GENES, splits, "genes"), chosen.seed)
+        records += run(problem, Plan(["inverse variance"], tuple(CENTERS), levels, splits, "genes"), chosen.seed)
     return sizes, records
 
 
@@ -213,7 +235,7 @@ def size(problem: Problem) -> Record:
 def main() -> None:
     chosen = options(__doc__ or "", "centers", quick_splits=5, full_splits=50)
     (text_sizes, text_records), (gene_sizes, gene_records) = texts(chosen), genes(chosen)
-    records, by = text_records + gene_records, ("data", "kind", "scaling", "method", "level", "k")
+    records, by = text_records + gene_records, ("data", "kind", "scaling", "method", "level")
     results: Record = {"full": chosen.full, "seed": chosen.seed, "sizes": text_sizes + gene_sizes}
     results["records"] = gathered(records, by, ("accuracy", "own", "chosen"))
     times: Record = {"records": gathered([r for r in records if "seconds" in r], by, ("seconds", "search_seconds"))}

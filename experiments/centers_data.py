@@ -147,7 +147,7 @@ def _extreme(X: Any, which: str) -> np.ndarray:
 
 def presence(X: Any) -> Any:
     """What an odds ratio counts: words that occur; of real values those above the median of their feature."""
-    return X if sp.issparse(X) else (X > np.median(X, axis=0)).astype(np.float64)
+    return X if sp.issparse(X) else np.greater(X, np.median(X, axis=0)).astype(np.float64)
 
 
 def odds_ratio_scores(X: Any, y: np.ndarray) -> np.ndarray:

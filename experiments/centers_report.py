@@ -27,6 +27,7 @@ from common import (
     spread,
     table,
 )
+from matplotlib.ticker import NullLocator
 
 __all__ = ["claims", "draw", "report"]
 
@@ -67,13 +68,13 @@ def kind_of(data: str) -> str:
 def by_level(records: Sequence[Record], measure: str, cell: Any, rows: str = "method") -> str:
     """A table with one row per method and one column per number of features."""
     found = [r for r in records if measure in r]
-    levels = {r["level"]: r["k"] for r in found}
+    levels = list(dict.fromkeys(r["level"] for r in found))
     names = list(dict.fromkeys(r[rows] for r in found))
     lines = []
     for name in names:
         at = {r["level"]: cell(r[measure]) for r in found if r[rows] == name}
         lines.append([name, *(at.get(level, "") for level in levels)])
-    return table([rows, *(f"{_level(level)}" for level in levels)], lines)
+    return table([rows, *map(_level, levels)], lines)
 
 
 def _level(level: float | int | str) -> str:
@@ -95,9 +96,11 @@ def section(results: Record, times: Record, data: str, scaling: str) -> list[str
     lines += [by_level(timed, "seconds", _median_seconds)]
     penalised = [r for r in timed if max(r["search_seconds"]) > 0]
     if penalised:
-        lines += ["Time of the search for the strength, once:", ""]
-        lines += [by_level(penalised, "search_seconds", lambda v: seconds(max(v))), "Features they kept, range:", ""]
-        names = {r["method"] for r in penalised}
+        searched = {r["method"]: seconds(max(r["search_seconds"])) for r in penalised}
+        lines += ["Search for the strengths of all columns, once, on the first split: "]
+        lines[-1] += ", ".join(f"{name} {took}" for name, took in searched.items()) + "."
+        lines += ["Features kept at these strengths, range over the splits:", ""]
+        names = set(searched)
         kept = [r for r in records if r["method"] in names]
         lines += [by_level(kept, "chosen", lambda v: f"{min(v)} to {max(v)}")]
     return lines
@@ -113,11 +116,20 @@ def leak(results: Record) -> list[str]:
         if "accuracy" not in record:
             continue
         where = {key: record[key] for key in ("data", "scaling", "method", "level")}
-        other = {kind: pick(results["records"], kind=kind, **where)[0]["accuracy"] for kind in ("random", "official")}
+        found = {kind: pick(results["records"], kind=kind, **where) for kind in ("random", "official")}
+        if not all(found.values()):
+            continue  # no strength of a penalty keeps about so many features
+        other = {kind: one["accuracy"] for kind, (one,) in found.items()}
         gain = 100 * (np.mean(other["random"]) - np.mean(record["accuracy"]))
         rows.append(
-            [f"{record['method']}, {record['scaling']}", _level(record["level"]), spread(other["random"])]
-            + [spread(record["accuracy"]), f"{gain:+.1f}", spread(other["official"])]
+            [
+                f"{record['method']}, {record['scaling']}",
+                _level(record["level"]),
+                spread(other["random"]),
+                spread(record["accuracy"]),
+                f"{gain:+.1f}",
+                spread(other["official"]),
+            ]
         )
     return [*lines, table(["method", "features", "random", "by sentence", "difference", "official"], rows)]
 
@@ -178,6 +190,8 @@ def draw(results: Record, times: Record, out: Path) -> None:
 
 def figure(results: Record, times: Record, data: Sequence[str], scaling: str, title: str) -> Any:
     fig, axes = plt.subplots(2, len(data), figsize=(12.0, 8.2), layout="constrained", sharex="col", squeeze=False)
+    for lower in axes[1, 1:]:
+        lower.sharey(axes[1, 0])
     genes = data == GENE
     handles: dict[str, Any] = {}
     sizes = {one["data"]: one for one in results["sizes"]}
@@ -195,7 +209,8 @@ def figure(results: Record, times: Record, data: Sequence[str], scaling: str, ti
         levels = sorted({r["level"] for r in pick(times["records"], **where)})
         ticks = [level if genes else 100 * level for level in levels]
         lower.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-        lower.minorticks_off()
+        lower.xaxis.set_minor_locator(NullLocator())
+        upper.set_ylim(top=min(upper.get_ylim()[1], 101.0))
     axes[0, 0].set_ylabel(f"{'balanced accuracy' if genes else 'accuracy'} on test rows (%)")
     axes[1, 0].set_ylabel("time of one selection (s)")
     fig.suptitle(f"Linear SVM on the chosen features; {title}")
