@@ -58,7 +58,8 @@ def _nonzero(model: Any) -> np.ndarray:
 
 def lasso(X: Any, y: np.ndarray, strength: float) -> np.ndarray:
     """Regression on -1 and 1; the strength is 1 / alpha, so that more of it means more features."""
-    return _nonzero(Lasso(alpha=1 / strength, selection="cyclic", tol=1e-5).fit(sp.csc_matrix(X), 2.0 * y - 1))
+    columns = sp.csc_matrix(X) if sp.issparse(X) else np.asfortranarray(X)
+    return _nonzero(Lasso(alpha=1 / strength, selection="cyclic", tol=1e-5).fit(columns, 2.0 * y - 1))
 
 
 def l1_logistic_saga(X: Any, y: np.ndarray, strength: float) -> np.ndarray:
@@ -69,7 +70,7 @@ def l1_logistic_saga(X: Any, y: np.ndarray, strength: float) -> np.ndarray:
 
 def l1_logistic_liblinear(X: Any, y: np.ndarray, strength: float) -> np.ndarray:
     """The same model with the solver that scikit-learn recommends for it on sparse data of this size."""
-    return _nonzero(LogisticRegression(solver="liblinear", l1_ratio=1, C=strength).fit(X, y))
+    return _nonzero(LogisticRegression(solver="liblinear", l1_ratio=1, C=strength, random_state=0).fit(X, y))
 
 
 def l1_svm(X: Any, y: np.ndarray, strength: float) -> np.ndarray:
