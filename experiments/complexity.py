@@ -128,6 +128,12 @@ def last_decade(sizes: Sequence[int], times: Sequence[float]) -> tuple[float, fl
     return exponent([sizes[i] for i in kept], [times[i] for i in kept])
 
 
+def steepest(sizes: Sequence[int], times: Sequence[float]) -> tuple[float, int, int]:
+    """The largest exponent between two neighbours whose sizes differ by a factor of at least two, and these sizes."""
+    steps = zip(zip(sizes, times, strict=True), zip(sizes[1:], times[1:], strict=True), strict=False)
+    return max((exponent((m, n), (s, t))[0], m, n) for (m, s), (n, t) in steps if n >= 2 * m)
+
+
 def claims(results: dict[str, Any], times: dict[str, Any]) -> list[Record]:
     """(Sub-)linear if no exponent is above 1.05: whole series and last decade; partly if the paper's range is."""
     found = {series: (exponent(*curve(times, series)), last_decade(*curve(times, series))) for series in TITLES}
@@ -138,10 +144,11 @@ def claims(results: dict[str, Any], times: dict[str, Any]) -> list[Record]:
         verdict = "holds partly" if found["words"][0][0] <= LINEAR else "does not hold here"
     texts = []
     for series, ((slope, error), (late, _)) in found.items():
-        sizes, _ = curve(times, series)
+        sizes, medians = curve(times, series)
+        step, below, above = steepest(sizes, medians)
         texts.append(
             f"{TITLES[series]}: exponent {slope:.2f} ± {error:.2f} from {sizes[0]:,} to {sizes[-1]:,} features, "
-            f"{late:.2f} over the last decade"
+            f"{late:.2f} over the last decade, steepest step {step:.2f} ({below:,} to {above:,})"
         )
     proven = sum(r["certified"] for r in results["results"])
     texts.append(f"{proven} of {len(results['results'])} supports certified")

@@ -48,12 +48,21 @@ def timing_records(times: dict[str, Any]) -> list[Record]:
     most: dict[str, int] = {}
     for r in times["times"]:
         most[r["data"]] = max(most.get(r["data"], 0), r["rows"])
-    return [r for r in times["times"] if r["rows"] > 0.9 * most[r["data"]]]
+    return [r for r in times["times"] if r["rows"] > 0.7 * most[r["data"]]]
 
 
 def accuracy_records(results: dict[str, Any]) -> list[Record]:
     """Accuracies that have a spread: on Twitter, those of random splits."""
     return [r for r in results["results"] if not (r["data"] == "twitter" and r["split"] == 0)]
+
+
+def test_errors(results: dict[str, Any], rival: str) -> dict[tuple[Any, ...], float]:
+    """Standard error that the test rows alone leave on a gain, root mean square over the splits."""
+    ours = (r for r in accuracy_records(results) if r["method"] == OURS)
+    return {
+        cell: float(np.sqrt(np.mean([r["test_error"][rival] ** 2 for r in records])))
+        for cell, records in cells(ours, ("data", "vector", "level")).items()
+    }
 
 
 def gains(results: dict[str, Any], rival: str, ours: str = OURS) -> dict[tuple[Any, ...], list[float]]:
@@ -75,10 +84,14 @@ def factors(times: dict[str, Any], rival: str) -> dict[tuple[Any, ...], list[flo
     return found
 
 
-def clearly(gain: list[float]) -> int:
-    """1 or -1 where the mean gain is more than two standard errors above or below zero, else 0."""
-    mean, error = np.mean(gain), np.std(gain, ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else np.inf
-    return int(np.sign(mean)) if abs(mean) > 2 * error else 0
+def clearly(gain: list[float], test_error: float = 0.0) -> int:
+    """1 or -1 where the mean gain is more than two standard errors above or below zero, else 0.
+
+    The larger of two standard errors counts: over the splits, and of one test set (splits may share their test rows).
+    """
+    over_splits = np.std(gain, ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else np.inf
+    mean = np.mean(gain)
+    return int(np.sign(mean)) if abs(mean) > 2 * max(over_splits, test_error) else 0
 
 
 def claims(results: dict[str, Any], times: dict[str, Any]) -> list[Record]:
@@ -111,13 +124,16 @@ def _improvement_claim(results: dict[str, Any], times: dict[str, Any]) -> Record
     parts, better, worse, n = [f"{seconds(max(elsewhere))} at most elsewhere (limit {FEW:.0f} s)"], 0, 0, 0
     for rival in RIVALS:
         found = gains(results, rival)
-        signs = [clearly(gain) for gain in found.values()]
+        errors = test_errors(results, rival)
+        signs = [clearly(gain, errors[cell]) for cell, gain in found.items()]
         mean = [100 * np.mean(gain) for gain in found.values()]
         better, worse, n = better + signs.count(1), worse + signs.count(-1), n + len(signs)
         parts.append(
             f"over {rival} {np.mean(mean):+.1f} points on average (spread over cells {np.std(mean, ddof=1):.1f}), "
             f"clearly better in {signs.count(1)} and clearly worse in {signs.count(-1)} of {len(signs)} cells"
         )
+        slower = [float(np.median(values)) for values in factors(times, rival).values()]
+        parts.append(f"time over that of {rival}: {min(slower):.1f} to {max(slower):.1f} (medians)")
     if max(elsewhere) <= FEW and better >= 0.8 * n and worse <= 0.05 * n:
         verdict = "holds"
     else:
@@ -184,7 +200,7 @@ def accuracies(results: dict[str, Any]) -> str:
                 spread(bernoulli[cell]),
             ]
         )
-    header = ["vectors", "level", "k (split 1)", "TMNB", "odds ratio", OURS, "gain over TMNB", "gain over odds ratio"]
+    header = ["vectors", "level", "k", "TMNB", "odds ratio", OURS, "gain over TMNB", "gain over odds ratio"]
     return table([*header, "sparse Bernoulli over multinomial"], rows)
 
 
@@ -205,7 +221,7 @@ def report(results: dict[str, Any], times: dict[str, Any]) -> str:
         *(f"- {claim['claim']}: **{claim['verdict']}**. {claim['numbers']}." for claim in claims(results, times)),
         "",
         "A cell is a data set, kind of vectors and level; clearly means a mean gain, paired by split, of more than two "
-        "standard errors.",
+        "standard errors, the larger of the one over splits and the one of a single test set.",
         "",
         "## Run times (Table 3)",
         "",
@@ -214,7 +230,8 @@ def report(results: dict[str, Any], times: dict[str, Any]) -> str:
         'the data. "Slower" is the time of the sparse multinomial model over that of TMNB or odds ratio, median over '
         f"runs. All training rows; Twitter: the official split at {len(caps['levels_on_all_tweets'])} levels"
         f"{' only (cap of the short form)' if capped else ', and the random ones'}. The paper's times are averages of "
-        "120 runs on another machine, whose cores and load are not known. This machine: "
+        "120 runs on another machine, whose cores and load are not known. Rows and features are of the first run; "
+        "certified counts all runs, capped ones too. This machine: "
         f"{machine()}.",
         "",
         run_times(results, times),
@@ -223,9 +240,11 @@ def report(results: dict[str, Any], times: dict[str, Any]) -> str:
         "## Accuracy",
         "",
         f"Percent of test rows, mean ± standard deviation over {splits}; gains in points, paired by split. Plain "
-        f"multinomial naive Bayes on the features chosen; smoothing by {results['folds']}-fold cross-validation on the "
+        f"multinomial naive Bayes on the features chosen; odds ratio ranks by the "
+        f"second class alone, as defined; smoothing by {results['folds']}-fold cross-validation on the "
         f"training rows. {tweets}SST-2 always tests on its official sentences, so its spread is that of training. "
-        f"The official test tweets are only {_official_rows(results)}, so a difference of two points there is chance; "
+        f"The official test tweets are only {_official_rows(results)} (standard error of an accuracy up to "
+        f"{50 / np.sqrt(_official_rows(results)):.1f} points); "
         f"accuracies on them range from {100 * min(official):.1f} to {100 * max(official):.1f} % over methods, vectors "
         "and levels.",
         "",
@@ -274,6 +293,8 @@ def _draw_times(times: dict[str, Any], out: Path) -> None:
     bottom.axhline(1, color=GREY, lw=1)
     top.set(yscale="log", ylabel="run time (seconds)")
     bottom.set(yscale="log", ylabel="factor slower\n(our time / theirs)")
+    bottom.set_yticks([0.25, 0.5, 1, 2, 4, 8], ["1/4", "1/2", "1", "2", "4", "8"])
+    bottom.minorticks_off()
     bottom.set_xticks([x for x, _ in ticks], [name for _, name in ticks], rotation=60, ha="right", fontsize="small")
     for axis in (top, bottom):
         axis.grid(axis="x", visible=False)

@@ -13,6 +13,7 @@ pytest.importorskip("matplotlib")
 import common
 import complexity
 import corpora
+import large_scale
 import large_scale_report
 import smoothing
 import tables
@@ -171,6 +172,7 @@ def test_verdict_on_complexity(words, others, verdict):
     ]
     (claim,) = complexity.claims({"results": [{"certified": True}]}, {"times": times})
     assert claim["verdict"] == verdict
+    assert f"steepest step {words:.2f} (" in claim["numbers"]
     assert "1 of 1 supports certified" in claim["numbers"]
 
 
@@ -190,7 +192,14 @@ def run(gain, took, features=12_500_000):
                 about = {"data": data, "vector": kind, "split": split, "level": 0.01, "method": method}
                 about |= {"rows": 1_600_000 if split == 0 else 1_584_000, "features": features}
                 accuracy = 0.7 + 0.001 * split + ours * gain
-                results.append(about | {"accuracy": accuracy, "certified": True if ours else None})
+                results.append(
+                    about
+                    | {
+                        "accuracy": accuracy,
+                        "certified": True if ours else None,
+                        "test_error": {"TMNB": 0.005, "odds ratio": 0.005},
+                    }
+                )
                 times.append(about | {"seconds": took[data] if ours else 1.0})
     return {"results": results}, {"times": times}
 
@@ -230,6 +239,13 @@ def test_factor_is_paired_by_run():
 )
 def test_clear_differences_exceed_two_standard_errors(gain, sign):
     assert large_scale_report.clearly(gain) == sign
+    assert large_scale_report.clearly(gain, test_error=2.0) == 0
+
+
+def test_standard_error_of_paired_rows():
+    right, other = np.array([True, True, False, True]), np.array([True, False, False, True])
+    assert large_scale.standard_error(right, other) == pytest.approx(0.25)
+    assert large_scale.standard_error(right, right) == 0
 
 
 # ---------------------------------------------------------------- tables and files
