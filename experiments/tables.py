@@ -171,7 +171,7 @@ def conclusion(records: list[Record]) -> str:
 def claims(results: dict[str, Any], _times: dict[str, Any]) -> list[Record]:
     """The feature counts hold if every number of Table 2 is met within 3 %, partly if half of them are within 5 %."""
     found = {
-        f"{data}, {kind}": best_of(results["counts"], data, kind, BIGRAMS[kind])["difference"]
+        f"{TITLES[data]}, {kind}": best_of(results["counts"], data, kind, BIGRAMS[kind])["difference"]
         for kind in PAPER
         for data in CORPORA
         if data != OTHER_ROWS
