@@ -87,3 +87,31 @@ def first_rows(rows: np.ndarray, y: np.ndarray, at_most: int | None, seed: int) 
         return rows
     kept, _ = train_test_split(rows, train_size=at_most, stratify=y[rows], random_state=seed)
     return np.sort(kept)
+
+
+def counts_of_all(texts: pl.Series, kind: str) -> sp.csr_matrix:
+    """Counts of all rows, once for every split; :func:`vectors_of_split` makes the vectors of a split from them."""
+    settings, weighted = VECTORS[kind]
+    return FastCountVectorizer(**settings, dtype=np.float64 if weighted else np.int64).fit_transform(texts)
+
+
+def vectors_of_split(
+    counts: sp.csr_matrix, train: np.ndarray, test: np.ndarray, kind: str
+) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+    """The same matrices as :func:`vectors`, without reading a text again.
+
+    Terms that no training row holds are dropped and the others keep their order, so vocabulary and document frequencies
+    are those of training.
+    """
+    X, X_test = counts[train], counts[test]
+    held = np.zeros(counts.shape[1], dtype=bool)
+    held[X.indices] = True
+    kept = np.flatnonzero(held)
+    if len(kept) < len(held):
+        place = np.cumsum(held, dtype=X.indices.dtype) - 1
+        X = sp.csr_matrix((X.data, place[X.indices], X.indptr), shape=(X.shape[0], len(kept)))
+        X_test = X_test[:, kept]
+    if VECTORS[kind][1]:
+        tfidf = TfidfTransformer().fit(X)
+        X, X_test = tfidf.transform(X, copy=False), tfidf.transform(X_test, copy=False)
+    return X, X_test
