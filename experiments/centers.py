@@ -35,6 +35,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from centers_claims import claims as claims
 from centers_data import (
     SCALINGS,
     Problem,
@@ -44,7 +45,7 @@ from centers_data import (
     odds_ratio_scores,
     scaled,
 )
-from centers_report import claims, draw, report
+from centers_report import draw, report
 from common import Options, Record, cells, gathered, options, timed, write
 from corpora import first_rows
 from sklearn.exceptions import ConvergenceWarning
@@ -263,7 +264,6 @@ def main() -> None:
     results: Record = {"full": chosen.full, "seed": chosen.seed, "sizes": text_sizes + gene_sizes}
     results["records"] = gathered(records, by, ("accuracy", "own", "chosen"))
     times: Record = {"records": gathered([r for r in records if "seconds" in r], by, ("seconds", "search_seconds"))}
-    results["claims"] = [c for c in claims(results, times) if "seconds" not in c["claim"]]
     write(chosen.out, "centers", results, report(results, times), times)
     draw(results, times, chosen.out)
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from common import Record, table
+from common import Record, claim, table
 
 HOLDS, PARTLY, FAILS = "holds", "holds partly", "does not hold here"
 MARGIN = {"random": 1.0, "genes": 2.0}  # points; one test row of a gene data set is 5 points or more
@@ -36,7 +36,7 @@ READINGS = {
 }
 
 
-def claims(results: Record, times: Record) -> list[Record]:
+def findings(results: Record, times: Record) -> list[Record]:
     """Every claim with its verdict and the numbers it follows from."""
     found = []
     for kind, ours, where in (("random", "l2 centers", "texts"), ("genes", "l1 centers", "genes")):
@@ -56,6 +56,26 @@ def claims(results: Record, times: Record) -> list[Record]:
             if kind == "random":
                 found += [odds_claim(scores, took, ours, odds, f"{where}, {scaling}") for odds in ODDS]
     return found
+
+
+def claims(results: Record, times: Record) -> list[dict[str, str]]:
+    """The lines for the table of all papers' claims."""
+    return [
+        claim(
+            f["claim"],
+            f["verdict"],
+            "; ".join(f"{name}: {_in_words(numbers)}" for name, numbers in f["numbers"].items()),
+        )
+        for f in findings(results, times)
+        if ODDS[1] not in f["claim"]  # ours, not the paper's
+    ]
+
+
+def _in_words(numbers: dict[str, float]) -> str:
+    points, share, ratio, searched = _said(numbers)
+    said = [f"{points} points, keeps up in {share} cells"] if points else []
+    said += [f"takes {ratio} as long"] if ratio else []
+    return ", ".join(said) + (f", {searched} with its search" if searched else "")
 
 
 Cells = dict[str, dict[tuple[str, Any], float]]  # method -> (data, level) -> number
@@ -135,13 +155,13 @@ def odds_claim(scores: Cells, took: Cells, ours: str, odds: str, where: str) -> 
     share = float(np.mean(points >= -MARGIN["random"]))
     numbers = {odds: {"points": float(points.mean()), "share_of_cells": share, "cells": len(points), **times}}
     numbers[odds]["ahead"] = ahead
-    claim = f"{odds} is as fast but its accuracy is poor; seconds beside {ours} ({where})"
-    return {"claim": claim, "verdict": verdict, "numbers": numbers}
+    said = f"{odds} is as fast but its accuracy is poor; seconds beside {ours} ({where})"
+    return {"claim": said, "verdict": verdict, "numbers": numbers}
 
 
 def verdict_lines(found: Sequence[Record]) -> list[str]:
     """Every claim with its verdict, and a table of the numbers."""
-    lines = [f"- {claim['claim']}: **{claim['verdict']}**." for claim in found]
+    lines = [f"- {one['claim']}: **{one['verdict']}**." for one in found]
     lines += ["", f"Keeping up: at most {MARGIN['random']:g} point lower on texts, {MARGIN['genes']:g} on genes, in at"]
     lines += [
         f"least {MOST:.0%} of the cells; a cell is the mean over the splits at one number of features of one data"
@@ -151,9 +171,9 @@ def verdict_lines(found: Sequence[Record]) -> list[str]:
     ]
     lines += [f"as fast: within a factor of {FASTER:g}. Points: ours less the other's, mean over the cells.", ""]
     rows = [
-        [claim["claim"], name, claim["verdict"], *_said(numbers)]
-        for claim in found
-        for name, numbers in claim["numbers"].items()
+        [one["claim"], name, one["verdict"], *_said(numbers)]
+        for one in found
+        for name, numbers in one["numbers"].items()
     ]
     header = ["claim", "against", "verdict", "points", "keeps up in", "takes longer by (range)", "and with its search"]
     return [*lines, table(header, rows)]

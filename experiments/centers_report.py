@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from centers_claims import claims, verdict_lines
+from centers_claims import findings, verdict_lines
 from centers_data import TITLES
 from common import (
     BLACK,
@@ -28,8 +28,6 @@ from common import (
     table,
 )
 from matplotlib.ticker import NullLocator
-
-__all__ = ["claims", "draw", "report"]
 
 # colour, marker and dashes of each method
 LOOKS: dict[str, tuple[str, str, Any]] = {
@@ -188,7 +186,7 @@ def caption(results: Record) -> list[str]:
 def report(results: Record, times: Record) -> str:
     """The whole text."""
     lines = ["# Sparse center classifiers", "", *caption(results), "## Verdicts", ""]
-    lines += [*verdict_lines(claims(results, times)), "", "## What scaling does", "", "l2 centers on texts:", ""]
+    lines += [*verdict_lines(findings(results, times)), "", "## What scaling does", "", "l2 centers on texts:", ""]
     lines += [scaling_effect(results, "l2 centers", TEXT), scaling_cost(results), ""]
     lines += ["Sparse multinomial naive Bayes on texts:", "", scaling_effect(results, "sparse multinomial", TEXT)]
     lines += ["l1 centers on genes:", ""]

@@ -163,7 +163,7 @@ def test_claims_of_a_whole_run():
                 where = {"data": "a", "kind": kind, "scaling": scaling, "method": method, "level": 5}
                 records.append({**where, "accuracy": [0.8, 0.9], "chosen": [5, 5]})
                 times.append({**where, "seconds": [1.0, 1.0], "search_seconds": [0.0, 0.0]})
-    found = centers_claims.claims({"records": records}, {"records": times})
+    found = centers_claims.findings({"records": records}, {"records": times})
     assert len(found) == 12
     assert {claim["verdict"] for claim in found if "in accuracy" in claim["claim"]} == {"holds"}
     assert {claim["verdict"] for claim in found if "fewer seconds" in claim["claim"]} == {"does not hold here"}
