@@ -203,11 +203,11 @@ class SparseBernoulliNB(BernoulliModel):
 
     _nested: ClassVar[bool] = True
 
-    def _linear_parts(self) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    def _linear_parts(self) -> tuple[FloatArray, FloatArray] | None:
         present, absent = self.support_log_prob_, self.support_log_absence_prob_
         if not (np.isfinite(present).all() and np.isfinite(absent).all()):
             return None
-        return present - absent, absent, np.zeros(len(present))
+        return present - absent, absent
 
     def __init__(
         self,

@@ -12,6 +12,7 @@ from bayesieve.solvers.multinomial.centred import (
     EPS,
     HEAD,
     add_rows,
+    copy_to,
     direction,
     dot,
     dots,
@@ -55,13 +56,6 @@ class Undecided:
     k: int
     base: Floats
     p: Floats
-
-
-@kernel
-def _copy(target: Floats, source: Floats) -> None:
-    # Numba takes a second to compile an assignment of slices, for the message of a shape error.
-    for j in range(source.shape[0]):
-        target[j] = source[j]
 
 
 @kernel
@@ -140,12 +134,12 @@ def minimise_bound(
         if value < upper:
             upper = value
             rounding = value - dot(atom, plain)
-            _copy(point, delta)
+            copy_to(point, delta)
         settle(atom, p, trial)
         gain = sum_value(atom, p)
         if gain > highest:
             highest = gain
-            _copy(best, delta)
+            copy_to(best, delta)
             known = max(known, gain)
         lower = max(lower, highest)  # a support is a mixture too
         if upper <= limits[1] or upper - known <= 2.0 * rounding:
@@ -166,7 +160,7 @@ def minimise_bound(
             break
         if used == capacity:
             break
-        _copy(atoms[used], atom)
+        copy_to(atoms[used], atom)
         if keep:
             for i in range(n):
                 supports[used, i] = taken[i]
@@ -177,7 +171,7 @@ def minimise_bound(
         used += 1
         goal = max(0.05 * limits[2] * (upper - known), EPS * abs(upper))
         weights, delta, lower = solve_mixture(atoms[:used], mu[:used], p, goal)
-        _copy(mu, weights)
+        copy_to(mu, weights)
     mixture = np.zeros(supports.shape[1])
     for j in range(used):
         for i in range(mixture.shape[0]):

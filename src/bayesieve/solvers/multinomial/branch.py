@@ -271,7 +271,7 @@ def branch_and_bound(
     if left in (0, len(open_)):
         support = np.union1d(fixed, open_[:left])
         chosen = np.array(sums[:, support].T, order="C")
-        gain, slack = exact_gain(chosen, np.ones(len(chosen), dtype=np.int64))
+        gain, slack, _ = exact_gain(chosen, np.ones(len(chosen), dtype=np.int64))
         return BranchResult(support, gain, gain + slack, slack, 0)
     types = group_columns(np.ascontiguousarray(sums[:, open_]), always=True)
     p = sums.sum(axis=1) / sums.sum()
