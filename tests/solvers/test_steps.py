@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import naive
-from bayesieve.solvers.steps import support_steps
+from bayesieve.solvers.steps import nested_steps, support_steps
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -22,3 +22,15 @@ def test_steps_are_those_of_the_slow_twin(seed):
     assert [steps[a:b].tolist() for a, b in itertools.pairwise(starts)] == [
         expected[column] for column in columns.tolist()
     ]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_nested_steps_are_those_of_a_full_sort(seed):
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(1, 40))
+    gains = rng.choice([0.0, 0.5, 1.0, np.inf, rng.random()], m)
+    sizes = np.sort(rng.integers(1, m + 1, int(rng.integers(1, 6))))  # the same size may come twice
+    rank = np.empty(m, dtype=int)
+    rank[np.argsort(-gains, kind="stable")] = np.arange(m)
+    expected = [sum(size <= own for size in sizes) for own in rank]
+    assert nested_steps(gains, sizes).tolist() == expected

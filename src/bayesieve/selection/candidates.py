@@ -15,6 +15,7 @@ from bayesieve._typing import AnyArray, FloatArray, IndexArray
 from bayesieve.models.base import SparseClassifier
 from bayesieve.models.paths import LinearRules, SolvedPath
 from bayesieve.selection.linear import Table
+from bayesieve.solvers.steps import nested_steps
 from bayesieve.statistics.class_statistics import ClassStatistics
 
 __all__ = ["Candidates"]
@@ -45,9 +46,6 @@ class Candidates:
         self._path = path
         self._made: dict[int, SparseClassifier] = {}
         self._table: Table | None = None  # made once, for callers that score block after block
-        if path is None:
-            # the support is sorted, so a stable sort gives ties to the lowest index
-            self.order: IndexArray = np.argsort(-largest.support_gains_, kind="stable")
 
     @classmethod
     def from_statistics(cls, estimator: SparseClassifier, statistics: ClassStatistics, ks: Sequence[int]) -> Candidates:
@@ -119,6 +117,12 @@ class Candidates:
             return cls(fitted(max(ks)), ks)
         models = [fitted(k) for k in ks]
         return cls(models[int(np.argmax(ks))], ks, SolvedPath([model.__dict__ for model in models]))
+
+    @cached_property
+    def order(self) -> IndexArray:
+        """Places of the features of ``largest`` by falling gain, for a nested family."""
+        # the support is sorted, so a stable sort gives ties to the lowest index
+        return np.argsort(-self.largest.support_gains_, kind="stable")
 
     def at(self, position: int) -> SparseClassifier:
         """Give the fitted model of the k at a position of ``ks``.
@@ -199,17 +203,17 @@ class Candidates:
             return None
         weights, constants = parts
         sizes = np.array(self.ks)[self.by_size]
-        rank = np.empty(len(self.order), dtype=np.intp)
-        rank[self.order] = np.arange(len(self.order))
-        running = np.hstack([np.zeros((len(weights), 1)), np.cumsum(constants[:, self.order], axis=1)])
+        steps = nested_steps(self.largest.support_gains_, sizes)
+        entering = np.stack([np.bincount(steps, own, minlength=len(sizes)) for own in constants])
+        running: FloatArray = np.cumsum(entering, axis=1)
         prior: FloatArray = self.largest._combined(np.zeros((1, len(weights))))[0]
         return LinearRules(
             columns=self.largest.support_,
-            starts=np.arange(len(rank) + 1),
-            steps=np.searchsorted(sizes, np.arange(len(rank)), side="right")[rank],
+            starts=np.arange(len(steps) + 1),
+            steps=steps,
             weights=weights.T,
             company=None,
-            constants=running[:, sizes].T,
+            constants=running.T,
             prior=prior,
         )
 

@@ -7,8 +7,9 @@ import numpy.typing as npt
 
 from bayesieve._jit import kernel, read_only
 
-__all__ = ["support_steps"]
+__all__ = ["nested_steps", "support_steps"]
 
+Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Labels = npt.NDArray[np.int32]
 Indices = npt.NDArray[np.intp]
@@ -70,3 +71,46 @@ def _walk(
         columns[n] = i
         n += 1
         starts[n] = at
+
+
+def nested_steps(gains: Floats, sizes: Indices) -> Integers:
+    """Tell which is the first of several sizes whose largest gains hold a column; ties go to the lowest index.
+
+    Parameters
+    ----------
+    gains : ndarray of shape (m,)
+        Gain of each column.
+    sizes : ndarray of shape (K,)
+        Sizes from 1 to m, rising.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Places in ``sizes``; K for a column that none holds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesieve.solvers.steps import nested_steps
+    >>> nested_steps(np.array([1.0, 3.0, 2.0, 3.0]), np.array([1, 3]))
+    array([2, 0, 1, 1])
+    """
+    rising = np.sort(gains)
+    thresholds = rising[len(gains) - sizes]
+    room = sizes - (len(gains) - np.searchsorted(rising, thresholds, side="right"))  # for columns at the threshold
+    steps = np.searchsorted(-thresholds, -gains)
+    _move_ties(read_only(gains), read_only(thresholds), room, steps)
+    return np.asarray(steps, dtype=np.int64)
+
+
+@kernel
+def _move_ties(gains: Floats, thresholds: Floats, room: Indices, steps: Indices) -> None:
+    n = thresholds.shape[0]
+    for i in range(gains.shape[0]):
+        step = steps[i]
+        while step < n and gains[i] == thresholds[step] and room[step] == 0:
+            step += 1
+        steps[i] = step
+        while step < n and gains[i] == thresholds[step]:  # larger supports hold it too
+            room[step] -= 1
+            step += 1

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numba
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve._jit import kernel, read_only
+from bayesieve._jit import for_work, kernel, parallel_kernel, read_only
 from bayesieve.solvers.multinomial.bound import Undecided, minimise_bound, narrow_units
 from bayesieve.solvers.multinomial.branch import branch
 from bayesieve.solvers.multinomial.centred import (
@@ -40,13 +42,14 @@ _STEPS = 100
 _SHARE = 0.05  # of the gap, that a round may leave between its bound and the lowest one
 _MANY = 500  # types above which a round ends as soon as its bound decides half of them
 _KEEP = 100_000  # types above which mixtures of supports cost too much memory, and branching is hopeless
+_TOGETHER = 1 << 21  # types times ks that are searched at once, at 24 bytes each
 _MOVED = 0.1  # the rest is centred anew when an entry of delta is larger
 
 # What a search knows is kept in three arrays, so that its rounds are one kernel.
 _SURE, _TAKEN, _LEFT = 0, 1, 2  # units: in every support worth a look; in the best support; what more may be taken
 _P, _DELTA = 0, 1  # points: the centre; from it, where the next round starts;
 _LOWEST, _TOTALS = 2, 3  # class shares at the lowest bound; class sums of the best support
-_GAIN, _SLACK, _UPPER, _ROUNDING, _STEPS_DONE = 0, 1, 2, 3, 4  # numbers
+_GAIN, _SLACK, _UPPER, _ROUNDING, _STEPS_DONE, _CLOSED = 0, 1, 2, 3, 4, 5  # numbers
 
 
 @dataclass(frozen=True)
@@ -63,67 +66,107 @@ class Found:
     nodes: int
 
 
-def search(prepared: Prepared, k: int, certify: bool, tol: float, max_nodes: int) -> Found:
-    """Find the best k columns, 2 <= k <= m.
+@dataclass(frozen=True)
+class _State:
+    """What is known of one k after the rounds."""
+
+    k: int
+    columns: Floats
+    type_of: npt.NDArray[np.int32]
+    kept: npt.NDArray[np.intp] | None
+    units: Integers
+    points: Floats
+    numbers: Floats
+    closed: bool
+
+
+def search(prepared: Prepared, ks: Sequence[int], certify: bool, tol: float, max_nodes: int) -> list[Found]:
+    """Find the best k columns for several k, 2 <= k <= m.
 
     Every round minimises the bound over p, improves the best support by exchanges, drops what the bound decides and
-    centres the rest at the new p. When a round decides little, branch and bound takes over.
+    centres the rest at the new p. When a round decides little, branch and bound takes over. No k learns from another.
 
     Parameters
     ----------
     prepared : Prepared
         The class sums.
-    k : int
-        Number of columns.
+    ks : sequence of int
+        Numbers of columns.
     certify, tol, max_nodes
         As in :func:`bayesieve.solvers.multinomial.solve_multinomial`.
 
     Returns
     -------
-    Found
-        Best support met, and the bound.
+    list of Found
+        Best support met, and the bound, for each of them.
     """
-    types, shares = prepared.types, prepared.shares
-    if k == len(types.type_of):
-        gain, slack, totals = exact_gain(read_only(types.columns), np.array(types.multiplicity))
-        return Found(first_columns(types, k), totals, gain, gain + slack, slack, shares, 0, 0)
-    points = np.stack([shares, np.zeros(len(shares)), shares, np.zeros(len(shares))])
-    numbers = np.array([-np.inf, 0.0, np.inf, 0.0, 0.0])
-    closed = False
-    if types.merged:
-        columns, type_of, kept = types.columns, types.type_of, None
-        rows, base = prepared.rows, np.zeros(prepared.rows.shape[1])
-        units = np.zeros((3, len(columns)), dtype=np.int64)
-        units[_LEFT] = types.multiplicity
-    else:
+    m = len(prepared.types.type_of)
+    open_ks = [k for k in ks if k < m]
+    walk = _from_types(prepared, open_ks, tol) if prepared.types.merged else _from_columns(prepared, open_ks, tol)
+    found = iter([_finished(state, certify, tol, max_nodes) for state in walk])
+    return [next(found) if k < m else _everything(prepared) for k in ks]
+
+
+def _everything(prepared: Prepared) -> Found:
+    types = prepared.types
+    gain, slack, totals = exact_gain(read_only(types.columns), np.array(types.multiplicity))
+    choice = first_columns(types, len(types.type_of))
+    return Found(choice, totals, gain, gain + slack, slack, prepared.shares, 0, 0)
+
+
+def _from_types(prepared: Prepared, ks: list[int], tol: float) -> Iterator[_State]:
+    """Rounds over the distinct columns, several k at a time."""
+    types, shares, columns = prepared.types, prepared.shares, read_only(prepared.types.columns)
+    at_once = max(1, _TOGETHER // len(columns))
+    for begin in range(0, len(ks), at_once):
+        some = np.array(ks[begin : begin + at_once])
+        units = np.zeros((len(some), 3, len(columns)), dtype=np.int64)
+        units[:, _LEFT] = types.multiplicity
+        points = np.zeros((len(some), 4, len(shares)))
+        points[:, _P], points[:, _LOWEST] = shares, shares
+        numbers = np.zeros((len(some), 6))
+        numbers[:, _GAIN], numbers[:, _UPPER] = -np.inf, np.inf
+        # threads take the first and the last half: every other k to each, for large ones take longer
+        turns = np.concatenate([np.arange(first, len(some), 2) for first in (0, 1)])
+        run = for_work(_rounds_of_all, 64 * len(columns) if len(some) > 1 else 0)
+        run(columns, prepared.rows, some, turns, tol, units, points, numbers)
+        for i, k in enumerate(some.tolist()):
+            closed = bool(numbers[i, _CLOSED])
+            yield _State(k, columns, types.type_of, None, units[i], points[i], numbers[i], closed)
+
+
+def _from_columns(prepared: Prepared, ks: list[int], tol: float) -> Iterator[_State]:
+    """Rounds over what is left where nearly all columns are distinct."""
+    shares = prepared.shares
+    for k in ks:
         sifted = sift(prepared, k)
-        columns, type_of, kept = sifted.columns, sifted.type_of, sifted.kept
-        rows, base = sifted.problem.rows, sifted.problem.base
+        columns, problem = read_only(sifted.columns), sifted.problem
         units = np.stack([sifted.sure, sifted.taken, np.zeros_like(sifted.sure)])
-        units[_LEFT, sifted.open] = sifted.problem.units
-        points[_DELTA] = sifted.point
-        shift(shares, sifted.point, points[_LOWEST])
-        numbers[:] = sifted.gain, sifted.slack, sifted.upper, sifted.rounding, sifted.steps
-        closed = _proven(read_only(columns), units, points, numbers, tol)
-    columns, nodes = read_only(columns), 0
-    if not closed and not _rounds(columns, rows, base, k, tol, units, points, numbers):
-        if certify and np.count_nonzero(units[_LEFT]) <= _KEEP:
-            nodes = _branch(columns, k, tol, max_nodes, units, points, numbers)
-        _weigh(columns, units, points, numbers)
-    return Found(
-        choice=Choice(type_of, units[_TAKEN].copy(), kept),
-        totals=points[_TOTALS],
-        gain=float(numbers[_GAIN]),
-        upper=float(numbers[_UPPER]),
-        rounding=float(numbers[_ROUNDING] + numbers[_SLACK]),
-        p=points[_LOWEST],
-        steps=int(numbers[_STEPS_DONE]),
-        nodes=nodes,
-    )
+        units[_LEFT, sifted.open] = problem.units
+        points = np.stack([shares, sifted.point, shares, np.zeros(len(shares))])
+        _shift(shares, sifted.point, points[_LOWEST])
+        numbers = np.array([sifted.gain, sifted.slack, sifted.upper, sifted.rounding, sifted.steps, 0.0])
+        closed = _proven(columns, units, points, numbers, tol) or _rounds(
+            columns, problem.rows, problem.base, k, tol, units, points, numbers
+        )
+        yield _State(k, columns, sifted.type_of, sifted.kept, units, points, numbers, closed)
+
+
+def _finished(state: _State, certify: bool, tol: float, max_nodes: int) -> Found:
+    """Branch where the rounds left something open."""
+    nodes = 0
+    if not state.closed:
+        if certify and np.count_nonzero(state.units[_LEFT]) <= _KEEP:
+            nodes = _branch(state, tol, max_nodes)
+        _weigh(state.columns, state.units, state.points, state.numbers)
+    gain, slack, upper, rounding, steps, _ = state.numbers.tolist()
+    choice = Choice(state.type_of, state.units[_TAKEN].copy(), state.kept)
+    totals, lowest = state.points[_TOTALS], state.points[_LOWEST]
+    return Found(choice, totals, gain, upper, rounding + slack, lowest, int(steps), nodes)
 
 
 @kernel
-def shift(p: Floats, delta: Floats, out: Floats) -> None:
+def _shift(p: Floats, delta: Floats, out: Floats) -> None:
     """Write p exp(delta), normalised, into ``out``."""
     total = 0.0
     for c in range(p.shape[0]):
@@ -198,7 +241,7 @@ def _rounds(
             upper = found[0]
             if upper < numbers[_UPPER]:
                 numbers[_UPPER], numbers[_ROUNDING] = upper, found[1]
-                shift(p, point, points[_LOWEST])
+                _shift(p, point, points[_LOWEST])
             taken = largest_units(dots(rows, widen(direction(best, p), p)), free, left)[0]
             if found[5] == 0.0:
                 taken, gain = best_support(rows, free, left, base, p, direction(point, p), taken, mixture)
@@ -233,13 +276,32 @@ def _rounds(
         for c in range(delta.shape[0]):
             far = max(far, abs(delta[c]))
         if far > _MOVED:
-            shift(p, delta, p)
+            _shift(p, delta, p)
             for c in range(delta.shape[0]):
                 delta[c] = 0.0
             rows, base = _centred(columns, where, units, p)
         if where.shape[0] > 0.8 * before:
             break
     return False
+
+
+@parallel_kernel
+def _rounds_of_all(
+    columns: Floats,
+    rows: Floats,
+    ks: Integers,
+    turns: Integers,
+    tol: float,
+    units: Integers,
+    points: Floats,
+    numbers: Floats,
+) -> None:
+    """:func:`_rounds` for every k, from the beginning; ``turns`` is the order in which they are worked on."""
+    for turn in numba.prange(turns.shape[0]):
+        i = turns[turn]
+        nothing = np.zeros(rows.shape[1])
+        closed = _rounds(columns, rows, nothing, ks[i], tol, units[i], points[i], numbers[i])
+        numbers[i, _CLOSED] = 1.0 if closed else 0.0
 
 
 @kernel
@@ -262,15 +324,14 @@ def _centred(columns: Floats, where: Integers, units: Integers, p: Floats) -> tu
     return centre_rows(pick_rows(columns, where), p), base
 
 
-def _branch(
-    columns: Floats, k: int, tol: float, max_nodes: int, units: Integers, points: Floats, numbers: Floats
-) -> int:
+def _branch(state: _State, tol: float, max_nodes: int) -> int:
     """Search what the rounds left open; returns the nodes visited."""
+    units, numbers = state.units, state.numbers
     sure, taken, left = units
-    p, delta = points[_P], points[_DELTA]
+    p, delta = state.points[_P], state.points[_DELTA]
     where = np.flatnonzero(left)
-    rows, base = _centred(columns, where, units, p)
-    q = Undecided(rows, left[where], k - int(sure.sum()), base, p)
+    rows, base = _centred(state.columns, where, units, p)
+    q = Undecided(rows, left[where], state.k - int(sure.sum()), base, p)
     inside = taken - sure
     start = inside[where]
     if inside.min() < 0 or start.sum() != q.k or (start > q.units).any():

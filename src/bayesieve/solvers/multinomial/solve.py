@@ -187,20 +187,24 @@ def solve_types(
     """
     check_sums(types.columns)
     prepared = prepare(types)
-    return [_solve(prepared, int(k), certify, tol, max_nodes) for k in ks]
+    if min(ks, default=1) < 1:
+        raise ValueError(f"k must be at least 1; got {min(ks)}.")
+    sizes = [min(int(k), len(types.type_of)) for k in ks]
+    trivial = len(prepared.shares) == 1 or prepared.proportional
+    searched = iter(search(prepared, [k for k in sizes if k > 1 and not trivial], certify, tol, max_nodes))
+    return [
+        _solution(prepared, _without_gain(prepared, k) if k == 1 or trivial else next(searched), tol) for k in sizes
+    ]
 
 
-def _solve(prepared: Prepared, k: int, certify: bool, tol: float, max_nodes: int) -> MultinomialSolution:
-    if k < 1:
-        raise ValueError(f"k must be at least 1; got {k}.")
-    k = min(k, len(prepared.types.type_of))
-    if k == 1 or len(prepared.shares) == 1 or prepared.proportional:
-        # Every support of this size gains nothing: the bound alone would leave all columns undecided.
-        choice = first_columns(prepared.types, k)
-        totals = prepared.types.columns[prepared.types.type_of[:k]].sum(axis=0)
-        found = Found(choice, totals, 0.0, 0.0, 0.0, prepared.shares, 0, 0)
-    else:
-        found = search(prepared, k, certify, tol, max_nodes)
+def _without_gain(prepared: Prepared, k: int) -> Found:
+    """Where every support of this size gains nothing, the bound alone would leave all columns undecided."""
+    choice = first_columns(prepared.types, k)
+    totals = prepared.types.columns[prepared.types.type_of[:k]].sum(axis=0)
+    return Found(choice, totals, 0.0, 0.0, 0.0, prepared.shares, 0, 0)
+
+
+def _solution(prepared: Prepared, found: Found, tol: float) -> MultinomialSolution:
     upper = max(found.upper, found.gain)
     p, by_class = np.zeros(len(prepared.live)), np.zeros(len(prepared.live))
     p[prepared.live], by_class[prepared.live] = found.p, found.totals
