@@ -11,6 +11,7 @@ from bayesieve import SparseBernoulliNB, SparseMultinomialNB, SparsityCV, _jit
 from bayesieve.models.paths import LinearRules
 from bayesieve.selection import search
 from bayesieve.selection.linear import Table
+from bayesieve.solvers import grouping
 
 
 def random_rules(rng, m, n_models, n_classes):
@@ -89,4 +90,17 @@ def test_each_threshold_reads_the_rows_in_its_own_way():
     others = {"alpha": [0.1, 1.0], "binarize": [0.0, 1.0]}
     ours = SparsityCV(SparseBernoulliNB(), ks=[3, 20], param_grid=others, cv=3).fit(X, y)
     grid = GridSearchCV(SparseBernoulliNB(), {"k": [3, 20], **others}, cv=3).fit(X, y)
+    np.testing.assert_allclose(ours.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"], atol=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+def test_columns_that_were_not_grouped(alpha, monkeypatch):
+    monkeypatch.setattr(grouping, "_ALWAYS", 10)
+    monkeypatch.setattr(grouping, "_SAMPLE", 10)
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    X = sp.csr_array(rng.gamma(1.0, size=(90, 40)) * (rng.random((90, 40)) < 0.4) * (1 + (y[:, None] == np.arange(40))))
+    estimator = SparseMultinomialNB(alpha=alpha)
+    ours = SparsityCV(estimator, ks=[1, 2, 7, 40], cv=3).fit(X, y)
+    grid = GridSearchCV(estimator, {"k": [1, 2, 7, 40]}, cv=3).fit(X, y)
     np.testing.assert_allclose(ours.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"], atol=1e-12)

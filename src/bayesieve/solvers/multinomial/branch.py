@@ -16,13 +16,11 @@ from bayesieve.solvers.multinomial.centred import (
     add_rows,
     centre_rows,
     direction,
-    dots,
     exact_gain,
     gain_slack,
     pick_rows,
     sum_rows,
     sum_value,
-    widen,
 )
 from bayesieve.solvers.multinomial.exchange import exchange_units, round_units
 from bayesieve.solvers.multinomial.select import largest_units
@@ -118,7 +116,7 @@ def _bound_node(
         return False, numbers, start, sure, where, free
     some, base = pick_rows(rows, where), add_rows(base, rows, sure)
     limits = np.array([_STEPS, _level(known, 0.0), _SHARE, known[0], -1.0])
-    point, highest, found, mixture = minimise_bound(some, free, left, base, p, start, limits, True)
+    point, found, met, gains, taken, mixture = minimise_bound(some, free, left, base, p, start, limits, True)
     upper, rounding = found[0], found[1]
     numbers[0], numbers[1] = upper, rounding
     before = known[0]
@@ -126,12 +124,11 @@ def _bound_node(
     if np.sum(rounded) == left:
         _offer(q, known, best, _added(sure, where, rounded), point)
     if found[3] > before:
-        met = largest_units(dots(some, widen(direction(highest, p), p)), free, left)[0]
         _offer(q, known, best, _added(sure, where, met), point)
     if upper <= _level(known, rounding):
         return False, numbers, point, sure, where, free
     slack = (upper - known[0] + known[1]) * (1.0 + 8.0 * EPS) + 8.0 * EPS * abs(upper)
-    fewest, most = narrow_units(some, free, left, widen(direction(point, p), p), slack)
+    fewest, most = narrow_units(gains, taken, free, found[6], found[7], slack)
     sure = _added(sure, where, fewest)
     n = 0
     for a in range(where.shape[0]):

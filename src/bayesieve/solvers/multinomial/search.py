@@ -236,24 +236,24 @@ def _rounds(
         if 0 < left < room:
             few = float(before // 2) if before > _MANY else -1.0
             limits = np.array([_STEPS, -np.inf, _SHARE, numbers[_GAIN], few])
-            point, best, found, mixture = minimise_bound(rows, free, left, base, p, delta, limits, before <= _KEEP)
+            point, found, met, gains, highest, mixture = minimise_bound(
+                rows, free, left, base, p, delta, limits, before <= _KEEP
+            )
             numbers[_STEPS_DONE] += found[4]
             upper = found[0]
             if upper < numbers[_UPPER]:
                 numbers[_UPPER], numbers[_ROUNDING] = upper, found[1]
                 _shift(p, point, points[_LOWEST])
-            taken = largest_units(dots(rows, widen(direction(best, p), p)), free, left)[0]
+            gain = found[3]
             if found[5] == 0.0:
-                taken, gain = best_support(rows, free, left, base, p, direction(point, p), taken, mixture)
-            else:
-                gain = sum_value(add_rows(base, rows, taken), p)
+                met, gain = best_support(rows, free, left, base, p, direction(point, p), met, mixture)
             if gain > numbers[_GAIN]:
-                numbers[_GAIN], numbers[_SLACK] = gain, gain_slack(add_rows(base, rows, taken))
-                _take(units, where, taken)
+                numbers[_GAIN], numbers[_SLACK] = gain, gain_slack(add_rows(base, rows, met))
+                _take(units, where, met)
             if _proven(columns, units, points, numbers, tol):
                 return True
             slack = max(upper - numbers[_GAIN] + numbers[_SLACK], 0.0) + 8.0 * EPS * upper
-            fewest, most = narrow_units(rows, free, left, widen(direction(point, p), p), slack)
+            fewest, most = narrow_units(gains, highest, free, found[6], found[7], slack)
             base = add_rows(base, rows, fewest)
             kept, n, room = np.empty(before, dtype=np.int64), 0, 0
             for a in range(before):
