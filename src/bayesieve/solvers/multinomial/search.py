@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from bayesieve._jit import for_work, kernel, parallel_kernel, read_only
+from bayesieve._jit import for_work, kernel, parallel_kernel, read_only, worth_threads
 from bayesieve.solvers.multinomial.bound import Undecided, minimise_bound, narrow_units
 from bayesieve.solvers.multinomial.branch import branch
 from bayesieve.solvers.multinomial.centred import (
@@ -126,10 +126,16 @@ def _from_types(prepared: Prepared, ks: list[int], tol: float) -> Iterator[_Stat
         points[:, _P], points[:, _LOWEST] = shares, shares
         numbers = np.zeros((len(some), 6))
         numbers[:, _GAIN], numbers[:, _UPPER] = -np.inf, np.inf
-        # threads take the first and the last half: every other k to each, for large ones take longer
-        turns = np.concatenate([np.arange(first, len(some), 2) for first in (0, 1)])
-        run = for_work(_rounds_of_all, 64 * len(columns) if len(some) > 1 else 0)
-        run(columns, prepared.rows, some, turns, tol, units, points, numbers)
+        work = 64 * len(columns) * (len(some) - 1)
+        if worth_threads(work):
+            # threads take the first and the last half: every other k to each, for large ones take longer
+            turns = np.concatenate([np.arange(first, len(some), 2) for first in (0, 1)])
+            walk = for_work(_rounds_of_all, work)
+            walk(columns, prepared.rows, some, turns, tol, units, points, numbers)
+        else:  # not the serial twin: Numba would compile all of the rounds once more
+            for i, k in enumerate(some.tolist()):
+                nothing = np.zeros(prepared.rows.shape[1])
+                numbers[i, _CLOSED] = _rounds(columns, prepared.rows, nothing, k, tol, units[i], points[i], numbers[i])
         for i, k in enumerate(some.tolist()):
             closed = bool(numbers[i, _CLOSED])
             yield _State(k, columns, types.type_of, None, units[i], points[i], numbers[i], closed)
