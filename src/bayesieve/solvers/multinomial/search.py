@@ -126,7 +126,7 @@ def _from_types(prepared: Prepared, ks: list[int], tol: float) -> Iterator[_Stat
         points[:, _P], points[:, _LOWEST] = shares, shares
         numbers = np.zeros((len(some), 6))
         numbers[:, _GAIN], numbers[:, _UPPER] = -np.inf, np.inf
-        work = 64 * len(columns) * (len(some) - 1)
+        work = len(columns) * (len(some) - 1)  # enough for threads: some thirty milliseconds
         if worth_threads(work):
             # threads take the first and the last half: every other k to each, for large ones take longer
             turns = np.concatenate([np.arange(first, len(some), 2) for first in (0, 1)])
