@@ -308,3 +308,39 @@ def region_weights(evidence, codes, weights, C, intercepts=None) -> tuple:
     start = np.zeros(n_regions + (n_classes - 1 if intercepts is None else 0))
     rough = minimize(loss, start, jac=gradient, method="BFGS", options={"gtol": 1e-9, "maxiter": 5000}).x
     return unpack(root(gradient, rough, tol=1e-14).x)
+
+
+# ---------------------------------------------------------------- scores of many linear rules
+
+
+def support_steps(type_of: np.ndarray, taken: np.ndarray) -> dict:
+    """For each column that some support holds: the supports at which it enters, leaves, enters again ..."""
+    held = []
+    for units in taken:
+        support = set()
+        for kind, wanted in enumerate(units):
+            support |= set(np.flatnonzero(type_of == kind)[:wanted].tolist())
+        held.append(support)
+    steps = {}
+    for column in set().union(*held):
+        inside = [False] + [column in support for support in held]
+        steps[column] = [k for k in range(len(held)) if inside[k + 1] != inside[k]]
+    return steps
+
+
+def linear_rule_scores(X: np.ndarray, rules) -> np.ndarray:
+    """Scores (n, K, C): each model is a set of columns, found by following the steps of every column."""
+    n_models, n_classes = rules.company.shape
+    scores = np.empty((len(X), n_models, n_classes))
+    for model in range(n_models):
+        inside = []
+        for u in range(len(rules.columns)):
+            steps = rules.steps[rules.starts[u] : rules.starts[u + 1]]
+            if sum(step <= model for step in steps) % 2 == 1:
+                inside.append(u)
+        for row, x in enumerate(X):
+            total = rules.constants[model] + rules.prior
+            for u in inside:
+                total = total + x[rules.columns[u]] * (rules.weights[u] + rules.company[model])
+            scores[row, model] = total
+    return scores

@@ -22,7 +22,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["kernel", "parallel_kernel", "read_only", "runs_parallel"]
+__all__ = ["for_work", "kernel", "parallel_kernel", "read_only", "runs_parallel", "worth_threads"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -109,6 +109,40 @@ def parallel_kernel(function: Function) -> Function:
     choose.serial = serial  # type: ignore[attr-defined]
     choose.parallel = parallel  # type: ignore[attr-defined]
     return cast("Function", choose)
+
+
+def worth_threads(work: int) -> bool:
+    """Tell whether a parallel kernel called now would be faster on several threads.
+
+    Parameters
+    ----------
+    work : int
+        About how many numbers it handles.
+
+    Returns
+    -------
+    bool
+        True where there is enough to do and threads may be used.
+    """
+    return work >= _WORTH_A_THREAD and runs_parallel()
+
+
+def for_work(function: Function, work: int) -> Function:
+    """Choose the twin of a parallel kernel by how much there is to do, where the size of no array tells.
+
+    Parameters
+    ----------
+    function : callable
+        A kernel of :func:`parallel_kernel`.
+    work : int
+        About how many numbers it handles.
+
+    Returns
+    -------
+    callable
+        Its serial or its parallel twin.
+    """
+    return cast("Function", function.parallel if worth_threads(work) else function.serial)  # type: ignore[attr-defined]
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -26,6 +26,7 @@ from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classi
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from bayesieve._typing import AnyArray, FloatArray, IndexArray
+from bayesieve.models.paths import SolvedPath
 from bayesieve.statistics.class_statistics import ClassStatistics, check_weights, encode_labels
 from bayesieve.statistics.row_scores import row_scores
 
@@ -170,6 +171,10 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
         """
         raise NotImplementedError
 
+    def _solve_path(self, statistics: ClassStatistics, ks: Sequence[int]) -> SolvedPath:
+        """Solve for several k at once; what only a fitted model needs may be computed when it is asked for."""
+        return SolvedPath(self._solve(statistics, ks))
+
     def _scores_on_support(self, X: Any) -> FloatArray:
         """Score rows, given on the support only (n, k), for each class (n, C); the largest wins."""
         return self._combined(self._partial_scores(X))
@@ -182,11 +187,11 @@ class SparseClassifier(SelectorMixin, ClassifierMixin, BaseEstimator):
         """Turn such a sum into the final scores: add the prior, settle what no feature decides."""
         raise NotImplementedError
 
-    def _linear_parts(self) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-        """Weights (C, k) and constants (C, k) of the features, and what their company adds to all weights (C,).
+    def _linear_parts(self) -> tuple[FloatArray, FloatArray] | None:
+        """Weights (C, k) and constants (C, k) of the features, for families whose supports are nested.
 
-        None where scores are not linear in the values that :meth:`_values_of` gives, or not finite. The weights and
-        constants of a feature do not depend on the other features chosen.
+        None where scores are not linear in the values that :meth:`_values_of` gives, or not finite. What a feature has
+        does not depend on the other features chosen, and :meth:`_combined` adds the same to every row.
         """
         return None
 

@@ -203,11 +203,11 @@ class SparseBernoulliNB(BernoulliModel):
 
     _nested: ClassVar[bool] = True
 
-    def _linear_parts(self) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    def _linear_parts(self) -> tuple[FloatArray, FloatArray] | None:
         present, absent = self.support_log_prob_, self.support_log_absence_prob_
         if not (np.isfinite(present).all() and np.isfinite(absent).all()):
             return None
-        return present - absent, absent, np.zeros(len(present))
+        return present - absent, absent
 
     def __init__(
         self,
@@ -232,8 +232,14 @@ class SparseBernoulliNB(BernoulliModel):
         pooled = bernoulli_pooled_objective(types.columns.T, counts, self.alpha, types.multiplicity)
         solutions = []
         for support in nested_supports(gains, ks, types):
-            support_gains = gains[types.type_of[support]]
-            log_prob, log_absence_prob = bernoulli_log_prob(present, counts, self.alpha, support)
+            kinds = types.type_of[support]
+            support_gains = gains[kinds]
+            if len(kinds) > len(types.columns):  # logarithms of all types are fewer
+                every = np.arange(len(types.columns))
+                of_types = bernoulli_log_prob(types.columns.T, counts, self.alpha, every)
+                log_prob, log_absence_prob = (logarithms[:, kinds] for logarithms in of_types)
+            else:
+                log_prob, log_absence_prob = bernoulli_log_prob(present, counts, self.alpha, support)
             solutions.append(
                 {
                     "class_log_prior_": prior,

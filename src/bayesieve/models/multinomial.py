@@ -14,16 +14,13 @@ from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
-from bayesieve._typing import AnyArray, FloatArray, IndexArray, K
+from bayesieve._typing import AnyArray, FloatArray, K
 from bayesieve.models.base import SparseClassifier
 from bayesieve.models.linear import LinearRuleMixin
+from bayesieve.models.multinomial_path import MultinomialPath
 from bayesieve.models.naive_bayes import LARGEST_ALPHA, ProbabilityMixin, class_log_prior, linear_scores
 from bayesieve.solvers.grouping import LARGEST_TOTAL, smoothed_types
-from bayesieve.solvers.multinomial import (
-    MultinomialSolution,
-    feature_gains,
-    solve_types,
-)
+from bayesieve.solvers.multinomial import solve_types
 from bayesieve.statistics.class_statistics import ClassStatistics
 
 __all__ = ["SparseMultinomialNB", "check_non_negative"]
@@ -213,6 +210,10 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
         return {"binarize": None, "squares": False}
 
     def _solve(self, statistics: ClassStatistics, ks: Sequence[int]) -> list[dict[str, Any]]:
+        path = self._solve_path(statistics, ks)
+        return [path.state(position) for position in range(len(ks))]
+
+    def _solve_path(self, statistics: ClassStatistics, ks: Sequence[int]) -> MultinomialPath:
         types = statistics.column_types
         if not types.columns.any():
             msg = "X holds no counts: every value (of positive weight) is zero, so no feature can be chosen."
@@ -225,44 +226,16 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
         prior = class_log_prior(statistics.class_count, self.class_prior, self.fit_prior)
         types = smoothed_types(types, self.alpha)
         solutions = solve_types(types, ks, certify=self.certify, tol=self.tol, max_nodes=self.max_nodes)
-        free, places = _union(solutions, statistics.n_features)
-        f = statistics.feature_sum[:, free] + self.alpha
-        with np.errstate(divide="ignore"):
-            log_f = np.log(f)  # of every feature that some support holds, once
-        return [
-            {"class_log_prior_": prior, **self._state(f[:, here], log_f[:, here], s)}
-            for s, here in zip(solutions, places, strict=True)
-        ]
-
-    def _state(self, chosen: FloatArray, log_chosen: FloatArray, solution: MultinomialSolution) -> dict[str, Any]:
-        if self.certify and not solution.certified:
-            warnings.warn(
-                f"The support is not proven optimal: after {solution.n_nodes} branch-and-bound nodes (max_nodes="
-                f"{self.max_nodes}; one over thousands of undecided features counts as several) another could still "
-                f"have a log-likelihood larger by gap_={solution.gap:.3g}. Increase max_nodes or tol.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        by_class = chosen.sum(axis=1)
-        counts = by_class.sum()
-        with np.errstate(divide="ignore"):
-            log_share, log_totals = np.log(counts / solution.total), np.log(by_class)
-            # in this order a single feature weighs exactly the same in every class: f_c = B_c
-            log_prob = (log_chosen - np.where(by_class > 0, log_totals, 0.0)[:, np.newaxis]) + log_share
-            log_prob[by_class == 0] = np.log(chosen.sum(axis=0) / solution.total)  # nothing is known: the pooled model
-        return {
-            "support_": solution.support,
-            "support_gains_": feature_gains(chosen, by_class / counts) if counts > 0 else np.zeros(chosen.shape[1]),
-            "support_log_prob_": log_prob,
-            "_log_share": float(log_share),
-            "_log_totals": log_totals,
-            "objective_": solution.objective,
-            "upper_bound_": solution.upper_bound,
-            "pooled_objective_": solution.pooled_objective,
-            "gap_": solution.gap,
-            "certified_": solution.certified,
-            "n_nodes_": solution.n_nodes,
-        }
+        for solution in solutions if self.certify else ():
+            if not solution.certified:
+                warnings.warn(
+                    f"The support is not proven optimal: after {solution.n_nodes} branch-and-bound nodes (max_nodes="
+                    f"{self.max_nodes}; one over thousands of undecided features counts as several) another could "
+                    f"still have a log-likelihood larger by gap_={solution.gap:.3g}. Increase max_nodes or tol.",
+                    ConvergenceWarning,
+                    stacklevel=2,
+                )
+        return MultinomialPath(types, solutions, prior)
 
     def _check_values(self, X: Any) -> None:
         check_non_negative(X, type(self).__name__)
@@ -270,13 +243,6 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
     def _check_statistics(self, statistics: ClassStatistics) -> None:
         super()._check_statistics(statistics)
         check_non_negative(statistics.feature_sum, type(self).__name__, "feature_sum of the statistics")
-
-    def _linear_parts(self) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-        if not (np.isfinite(self.support_log_prob_).all() and np.isfinite(self._log_totals).all()):
-            return None
-        # log f_ci, less log B_c for every unit of the support; log(B / N) is the same for all classes
-        weights = (self.support_log_prob_ - self._log_share) + self._log_totals[:, np.newaxis]
-        return weights, np.zeros_like(weights), -self._log_totals
 
     def _points(self) -> tuple[FloatArray, FloatArray, float | None] | None:
         if not np.isfinite(self.support_log_prob_).all():
@@ -299,15 +265,3 @@ class SparseMultinomialNB(LinearRuleMixin, ProbabilityMixin, SparseClassifier):
         tags.input_tags.positive_only = True
         tags.classifier_tags.poor_score = True  # as MultinomialNB
         return tags
-
-
-def _union(solutions: Sequence[MultinomialSolution], n_features: int) -> tuple[IndexArray, list[AnyArray]]:
-    """Sorted features that some support holds, and where each support stands among them."""
-    if len(solutions) == 1:  # no table of millions of features for one support
-        support = solutions[0].support
-        return support, [np.arange(len(support))]
-    held = np.zeros(n_features, dtype=bool)
-    for solution in solutions:
-        held[solution.support] = True
-    place = np.cumsum(held, dtype=np.int32) - 1
-    return np.flatnonzero(held), [place[solution.support] for solution in solutions]

@@ -280,11 +280,10 @@ class SparseNearestCentroid(LinearRuleMixin, DecisionMixin, SparseClassifier):
         weights, constants = self._linear_terms()
         return weights, constants.sum(axis=1) + self._log_prior()
 
-    def _linear_parts(self) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    def _linear_parts(self) -> tuple[FloatArray, FloatArray] | None:
         if self.metric == "manhattan":
             return None
-        weights, constants = self._linear_terms()
-        return weights, constants, np.zeros(len(weights))
+        return self._linear_terms()
 
     def _linear_terms(self) -> tuple[FloatArray, FloatArray]:
         """Minus the squared distance, less its part that no class changes: 2 (x - m)(theta_c - m) - (theta_c - m)^2.

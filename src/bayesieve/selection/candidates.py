@@ -4,36 +4,24 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from bayesieve._jit import read_only
 from bayesieve._typing import AnyArray, FloatArray, IndexArray
 from bayesieve.models.base import SparseClassifier
-from bayesieve.selection.kernels import add_events
+from bayesieve.models.paths import LinearRules, SolvedPath
+from bayesieve.selection.linear import Table
+from bayesieve.solvers.steps import nested_steps
 from bayesieve.statistics.class_statistics import ClassStatistics
 
 __all__ = ["Candidates"]
 
 
 _MOST_SCORES = 1 << 23  # rows times models up to which all scores are held at once
-
-
-@dataclass(frozen=True)
-class _LinearPlan:
-    """Linear rules of models in rising order of size, over the union of their supports."""
-
-    by_size: IndexArray  # positions of the models
-    place: AnyArray  # (m,) number of each column among the U features of the union, -1 for others
-    weights: FloatArray  # (U, C)
-    starts: IndexArray  # (U + 1,) where the steps of each feature begin
-    steps: IndexArray  # places at which a feature enters, leaves, enters again ...
-    constants: FloatArray  # (K, C)
-    company: FloatArray  # (K, C) what is added to every weight
 
 
 class Candidates:
@@ -47,20 +35,17 @@ class Candidates:
         Fitted with the largest k, when the family is nested.
     ks : sequence of int
         Numbers of features, in any order.
-    models : list of SparseClassifier or None
-        One fitted model for each k, when the family is not nested.
+    path : SolvedPath or None
+        What was found for each k, when the family is not nested.
     """
 
-    def __init__(
-        self, largest: SparseClassifier, ks: Sequence[int], models: list[SparseClassifier] | None = None
-    ) -> None:
+    def __init__(self, largest: SparseClassifier, ks: Sequence[int], path: SolvedPath | None = None) -> None:
         self.ks = list(ks)
+        self.by_size: IndexArray = np.argsort(self.ks, kind="stable")
         self.largest = largest
-        self._models = models
-        self._plan: _LinearPlan | None = None  # made once, for callers that score block after block
-        if models is None:
-            # the support is sorted, so a stable sort gives ties to the lowest index
-            self.order: IndexArray = np.argsort(-largest.support_gains_, kind="stable")
+        self._path = path
+        self._made: dict[int, SparseClassifier] = {}
+        self._table: Table | None = None  # made once, for callers that score block after block
 
     @classmethod
     def from_statistics(cls, estimator: SparseClassifier, statistics: ClassStatistics, ks: Sequence[int]) -> Candidates:
@@ -69,7 +54,7 @@ class Candidates:
         Parameters
         ----------
         estimator : SparseClassifier
-            Gives the parameters; it is not changed.
+            Gives the parameters; not fitted, and not changed.
         statistics : ClassStatistics
             Sums gathered as the estimator requests.
         ks : sequence of int
@@ -80,12 +65,13 @@ class Candidates:
         Candidates
             The models.
         """
-        shell: SparseClassifier = clone(estimator).set_params(k=max(ks))
+        shell = copy.copy(estimator)
+        shell.k = max(ks)
         shell._describe(statistics)
         if shell._nested:
             shell.__dict__.update(shell._solve(statistics, [max(ks)])[0])
             return cls(shell, ks)
-        return cls(shell, ks, [_with_state(shell, k, s) for k, s in zip(ks, shell._solve(statistics, ks), strict=True)])
+        return cls(shell, ks, shell._solve_path(statistics, ks))
 
     @classmethod
     def from_rows(
@@ -130,7 +116,13 @@ class Candidates:
         if estimator._nested:
             return cls(fitted(max(ks)), ks)
         models = [fitted(k) for k in ks]
-        return cls(models[int(np.argmax(ks))], ks, models)
+        return cls(models[int(np.argmax(ks))], ks, SolvedPath([model.__dict__ for model in models]))
+
+    @cached_property
+    def order(self) -> IndexArray:
+        """Places of the features of ``largest`` by falling gain, for a nested family."""
+        # the support is sorted, so a stable sort gives ties to the lowest index
+        return np.argsort(-self.largest.support_gains_, kind="stable")
 
     def at(self, position: int) -> SparseClassifier:
         """Give the fitted model of the k at a position of ``ks``.
@@ -145,9 +137,11 @@ class Candidates:
         SparseClassifier
             A model of its own; its arrays may be shared and are not to be changed.
         """
-        if self._models is not None:
-            return self._models[position]
         k = self.ks[position]
+        if self._path is not None:
+            if position not in self._made:
+                self._made[position] = _with_state(self.largest, k, self._path.state(position))
+            return self._made[position]
         kept = np.sort(self.order[:k])
         gains = self.largest.support_gains_[self.order]
         objective = self.largest._objective_without(float(gains.sum() - gains[:k].sum()))
@@ -161,9 +155,9 @@ class Candidates:
         objective, gain : ndarray of shape (K,)
             In the order of ``ks``.
         """
-        if self._models is not None:
-            objectives = [getattr(model, "objective_", np.nan) for model in self._models]
-            return np.array(objectives), np.array([model.support_gains_.sum() for model in self._models])
+        if self._path is not None:
+            objectives = [getattr(model, "objective_", np.nan) for model in self._models()]
+            return np.array(objectives), np.array([model.support_gains_.sum() for model in self._models()])
         gains = self.largest.support_gains_[self.order]
         total = gains.sum()
         gain = np.array([gains[:k].sum() for k in self.ks])
@@ -176,7 +170,7 @@ class Candidates:
         ----------
         X : array or sparse matrix of shape (n, m)
             Checked rows.
-        values : sparse matrix, default=None
+        values : CSR matrix, default=None
             What ``_values_of(X)`` of the models gives, for a caller that scores the same rows again and again.
 
         Yields
@@ -186,90 +180,56 @@ class Candidates:
         scores : ndarray of shape (n, C)
             What the model's own ``_scores`` would give, to rounding and up to a constant per row.
         """
-        linear = None
-        if sp.issparse(X) and X.shape[0] * len(self.ks) < _MOST_SCORES:
-            linear = self._plan = self._plan or self._linear_plan()
-        if linear is not None:
-            yield from self._scores_linear(self.largest._values_of(X) if values is None else values, linear)
-        elif self._models is None:
+        rules = self.linear_rules if sp.issparse(X) and X.shape[0] * len(self.ks) < _MOST_SCORES else None
+        if rules is not None:
+            self._table = self._table or Table([rules], self.largest.n_features_in_)
+            scores = self._table.scores(self.largest._values_of(X).tocsr() if values is None else values)
+            for step, position in enumerate(self.by_size.tolist()):
+                yield position, np.ascontiguousarray(scores[:, step])
+        elif self._path is None:
             yield from self._scores_by_rank(X)
         elif self.largest._why_not_additive():
-            yield from ((position, model._scores_of_checked(X)) for position, model in enumerate(self._models))
+            yield from ((position, model._scores_of_checked(X)) for position, model in enumerate(self._models()))
         else:
             yield from self._scores_one_by_one(X)
 
-    def _linear_plan(self) -> _LinearPlan | None:
-        """Describe all models as one linear rule whose features enter and leave as k grows."""
-        by_size = np.argsort(self.ks, kind="stable")
-        sizes = np.array(self.ks)[by_size]
-        if self._models is None:
-            parts = self.largest._linear_parts()
-            if parts is None:
-                return None
-            weights, constants, company = parts
-            rank = np.empty(len(self.order), dtype=np.intp)
-            rank[self.order] = np.arange(len(self.order))
-            enters = np.searchsorted(sizes, np.arange(len(rank)), side="right")[rank]
-            running = np.hstack([np.zeros((len(weights), 1)), np.cumsum(constants[:, self.order], axis=1)])
-            return _LinearPlan(
-                by_size,
-                _place(self.largest.support_, self.largest.n_features_in_),
-                weights.T,
-                np.arange(len(rank) + 1),
-                enters,
-                running[:, sizes].T,
-                np.tile(company, (len(sizes), 1)),
-            )
-        if type(self._models[0])._linear_parts is SparseClassifier._linear_parts:
+    @cached_property
+    def linear_rules(self) -> LinearRules | None:
+        """All models, in the order of ``by_size``, as linear rules; None where they are not linear."""
+        if self._path is not None:
+            return self._path.linear_rules(self.by_size)
+        parts = self.largest._linear_parts()
+        if parts is None:
             return None
-        models = [self._models[position] for position in by_size]
-        found = [part for part in (model._linear_parts() for model in models) if part is not None]
-        if len(found) < len(models):
-            return None
-        union = _union(models)
-        place = _place(union, models[0].n_features_in_)
-        held = np.zeros((len(union), len(models) + 1), dtype=bool)  # the first column: before the smallest support
-        weights = np.zeros((len(union), found[0][0].shape[0]))
-        # the largest model first: a small model, where exact ties are likely, keeps its own bits
-        for column, model, part in zip(range(len(models), 0, -1), models[::-1], found[::-1], strict=True):
-            at = place[model.support_]
-            held[at, column] = True
-            weights[at] = part[0].T
-        feature, step = np.nonzero(held[:, 1:] != held[:, :-1])
-        starts = np.searchsorted(feature, np.arange(len(union) + 1))
-        company = np.stack([part[2] for part in found])
-        return _LinearPlan(by_size, place, weights, starts, step, np.zeros_like(company), company)
-
-    def _scores_linear(self, values: Any, plan: _LinearPlan) -> Iterator[tuple[int, FloatArray]]:
-        """Score all models in one pass over the stored values, up to a constant per row."""
-        values = values.tocsr()
-        n_rows, n_steps, n_classes = values.shape[0], len(self.ks), plan.weights.shape[1]
-        scores, lengths = np.zeros((n_rows, n_steps, n_classes)), np.zeros((n_rows, n_steps))
-        add_events(
-            read_only(values.indptr),
-            read_only(values.indices),
-            read_only(values.data),
-            read_only(plan.place),
-            read_only(plan.starts),
-            read_only(plan.steps),
-            read_only(plan.weights),
-            scores,
-            lengths,
+        weights, constants = parts
+        sizes = np.array(self.ks)[self.by_size]
+        steps = nested_steps(self.largest.support_gains_, sizes)
+        entering = np.stack([np.bincount(steps, own, minlength=len(sizes)) for own in constants])
+        running: FloatArray = np.cumsum(entering, axis=1)
+        prior: FloatArray = self.largest._combined(np.zeros((1, len(weights))))[0]
+        return LinearRules(
+            columns=self.largest.support_,
+            starts=np.arange(len(steps) + 1),
+            steps=steps,
+            weights=weights.T,
+            company=None,
+            constants=running.T,
+            prior=prior,
         )
-        np.cumsum(scores, axis=1, out=scores)
-        np.cumsum(lengths, axis=1, out=lengths)
-        for step, position in enumerate(plan.by_size.tolist()):
-            total = scores[:, step] + lengths[:, step, np.newaxis] * plan.company[step] + plan.constants[step]
-            yield position, (self.largest if self._models is None else self._models[position])._combined(total)
+
+    def _models(self) -> list[SparseClassifier]:
+        return [self.at(position) for position in range(len(self.ks))]
 
     def _scores_one_by_one(self, X: Any) -> Iterator[tuple[int, FloatArray]]:
         """Read the union of the supports once, then score each model on its part of it."""
-        assert self._models is not None
-        union = _union(self._models)
-        place = _place(union, X.shape[1])
-        held = X[:, union]
-        for position, model in enumerate(self._models):
-            columns = held[:, place[model.support_]]
+        models = self._models()
+        held = np.zeros(X.shape[1], dtype=bool)
+        for model in models:
+            held[model.support_] = True
+        union, place = np.flatnonzero(held), np.cumsum(held) - 1
+        read = X[:, union]
+        for position, model in enumerate(models):
+            columns = read[:, place[model.support_]]
             yield position, model._scores_on_support(columns.tocsr() if sp.issparse(columns) else columns)
 
     def _scores_by_rank(self, X: Any) -> Iterator[tuple[int, FloatArray]]:
@@ -279,7 +239,7 @@ class Candidates:
             ranked = ranked.tocsc()
         total = np.zeros((X.shape[0], len(self.largest.classes_)))
         done = 0
-        for position in np.argsort(self.ks, kind="stable").tolist():
+        for position in self.by_size.tolist():
             k = self.ks[position]
             if k > done:
                 part = copy.copy(self.largest)
@@ -301,18 +261,3 @@ def _with_state(shell: SparseClassifier, k: int, state: dict[str, Any]) -> Spars
     model.k = k
     model.__dict__.update(state)
     return model
-
-
-def _union(models: list[SparseClassifier]) -> IndexArray:
-    """Sorted features that some model has chosen."""
-    held = np.zeros(models[0].n_features_in_, dtype=bool)
-    for model in models:
-        held[model.support_] = True
-    return np.flatnonzero(held)
-
-
-def _place(features: IndexArray, n_features: int) -> AnyArray:
-    """Number of each column among some features, -1 for the others."""
-    place = np.full(n_features, -1, dtype=np.int32)
-    place[features] = np.arange(len(features), dtype=np.int32)
-    return place

@@ -248,7 +248,7 @@ class SparsityCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         rows = np.arange(_num_samples(X))
         fold = search.folds(X, y, sample_weight, [(rows, rows[:0])])[0]
         grid = search.grid(fold.n_features, None)
-        candidates = fold.candidates(search.final, grid.sizes.tolist())
+        candidates = fold.candidates(clone(search.final), grid.sizes.tolist())
         models = [candidates.at(position) for position in range(len(grid.sizes))]
         if not hasattr(models[0], "objective_"):
             msg = f"rule='elbow' needs a training objective, which {type(search.final).__name__} has not."

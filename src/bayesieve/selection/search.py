@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score
@@ -19,14 +20,20 @@ from sklearn.utils import _safe_indexing
 
 from bayesieve._typing import AnyArray, FloatArray, IndexArray
 from bayesieve.models.base import SparseClassifier, check_ks, resolve_k
+from bayesieve.models.paths import LinearRules
 from bayesieve.selection.candidates import Candidates
 from bayesieve.selection.folds import Split, training_statistics
+from bayesieve.selection.linear import Table
 from bayesieve.selection.rules import auto_grid
 from bayesieve.statistics.class_statistics import ClassStatistics
 
 __all__ = ["Folds", "Grid", "Search", "is_accuracy", "results_table", "score_fold"]
 
 Rows = tuple[Any, AnyArray, FloatArray | None]
+
+_MOST_EVENTS = (
+    1 << 22
+)  # of models that wait to be scored together; an event takes 12 + 8 C bytes, and as much in its rules
 
 
 @dataclass(frozen=True)
@@ -39,16 +46,25 @@ class Grid:
         Parameters of each candidate, under the names that ``set_params`` of the estimator knows.
     sizes : ndarray of shape (n_candidates,)
         Number of features that each k means.
-    groups : list of (dict, ndarray)
-        Candidates that share all parameters but k: those parameters, as the classifier names them, and positions.
+    groups : list of (SparseClassifier, ndarray)
+        Candidates that share all parameters but k: a classifier with those parameters, not fitted, and positions.
+    n_features : int
+        Number of features that ``sizes`` were resolved for.
     k_name : str
         Name of k in ``params``.
     """
 
     params: list[dict[str, Any]]
     sizes: IndexArray
-    groups: list[tuple[dict[str, Any], IndexArray]]
+    groups: list[tuple[SparseClassifier, IndexArray]]
+    n_features: int
     k_name: str
+
+    def ks(self, positions: IndexArray, n_features: int) -> list[int]:
+        """Numbers of features of some candidates, in a fold whose vocabulary may be a little smaller or larger."""
+        if n_features == self.n_features:
+            return [int(size) for size in self.sizes[positions]]
+        return [_fitting(self.params[position][self.k_name], n_features) for position in positions]
 
 
 @dataclass(frozen=True)
@@ -90,8 +106,7 @@ class PlainFolds:
 
     def gather(self, grid: Grid) -> None:
         """Gather the sums that the candidates of the grid need."""
-        for others, _ in grid.groups:
-            model = clone(self.final).set_params(**others)
+        for model, _ in grid.groups:
             if not model._why_not_additive():
                 self._statistics(model, 0)
 
@@ -262,7 +277,8 @@ class Search:
             together.setdefault(repr(sorted(others.items())), (others, []))[1].append(position)
         size_of = {repr(k): resolve_k(k, n_features) for k in wanted}
         sizes = np.array([size_of[repr(candidate[k_name])] for candidate in params])
-        return Grid(params, sizes, [(others, np.array(at)) for others, at in together.values()], k_name)
+        groups = [(clone(self.final).set_params(**others), np.array(at)) for others, at in together.values()]
+        return Grid(params, sizes, groups, n_features, k_name)
 
     def folds(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, splits: list[Split]) -> Folds:
         """Check the data, or prepare to run the earlier steps of the pipeline fold by fold.
@@ -320,27 +336,70 @@ def score_fold(
     start = time.perf_counter()
     fold = folds[number]
     X, y = fold.held_out
-    accuracy = is_accuracy(scorer)
-    values: dict[str, Any] = {}  # the held-out rows as linear rules read them, for each threshold
+    known: dict[str, Any] = {}  # the held-out rows as linear rules read them, for each threshold
     weighted = {} if test_weight is None else {"sample_weight": test_weight}
+    waiting = _Waiting(outcome, y, test_weight) if is_accuracy(scorer) else None
     shared = (time.perf_counter() - start) / len(grid.params)
-    for others, positions in grid.groups:
+    for model, positions in grid.groups:
         start = time.perf_counter()
-        ks = [_fitting(grid.params[position][grid.k_name], fold.n_features) for position in positions]
-        candidates = fold.candidates(clone(folds.final).set_params(**others), ks, tick)
+        candidates = fold.candidates(model, grid.ks(positions, fold.n_features), tick)
         outcome[positions, 1] = shared + (time.perf_counter() - start) / len(positions)
+        outcome[positions, 2] = 0.0
+        values = _values(candidates.largest, X, known)
+        if waiting is not None and values is not None and candidates.linear_rules is not None:
+            waiting.add(positions, candidates, values)
+            continue
         start = time.perf_counter()
-        for place, scores in candidates.scores(X, _values(candidates.largest, X, values)):
-            if accuracy:
+        for place, scores in candidates.scores(X, values):
+            if waiting is not None:
                 right = candidates.largest.classes_[np.argmax(scores, axis=1)] == y
                 outcome[positions[place], 0] = np.average(right, weights=test_weight)
             else:
-                model = candidates.at(place)
-                model.__dict__["_scores"] = partial(_known, scores)  # the rows the scorer asks about are these
-                outcome[positions[place], 0] = scorer(model, X, y, **weighted)
+                candidate = candidates.at(place)
+                candidate.__dict__["_scores"] = partial(_known, scores)  # the rows the scorer asks about are these
+                outcome[positions[place], 0] = scorer(candidate, X, y, **weighted)
             outcome[positions[place], 2] = time.perf_counter() - start
             start = time.perf_counter()
+    if waiting is not None:
+        waiting.score()
     return outcome
+
+
+class _Waiting:
+    """Linear models of a fold whose accuracy is still to be found, in one walk over the held-out rows for all of them.
+
+    They are scored at once when the rows are read in another way, or when they fill some hundred megabytes.
+    """
+
+    def __init__(self, outcome: FloatArray, y: AnyArray, weights: FloatArray | None) -> None:
+        self._outcome, self._y = outcome, y
+        self._weights = np.ones(len(y)) if weights is None else weights
+        self._values: Any = None
+        self._groups: list[tuple[IndexArray, LinearRules]] = []
+
+    def add(self, positions: IndexArray, candidates: Candidates, values: Any) -> None:
+        """Let the models at some positions of the grid wait."""
+        rules = candidates.linear_rules
+        assert rules is not None
+        held = sum(len(waiting.steps) for _, waiting in self._groups)
+        if values is not self._values or held + len(rules.steps) > _MOST_EVENTS:
+            self.score()
+            self._values = values
+            classes = candidates.largest.classes_
+            codes = np.minimum(np.searchsorted(classes, self._y), len(classes) - 1)
+            self._codes = np.where(classes[codes] == self._y, codes, -1)  # a class that no training row has
+        self._groups.append((positions[candidates.by_size], rules))
+
+    def score(self) -> None:
+        """Score all that wait."""
+        if self._groups:
+            start = time.perf_counter()
+            table = Table([rules for _, rules in self._groups], self._values.shape[1])
+            positions = np.concatenate([at for at, _ in self._groups])
+            right = table.right(self._values, self._codes, self._weights)
+            self._outcome[positions, 0] = right / self._weights.sum()
+            self._outcome[positions, 2] = (time.perf_counter() - start) / len(positions)
+            self._groups = []
 
 
 def is_accuracy(scorer: Any) -> bool:
@@ -404,12 +463,12 @@ def _fitting(k: Any, n_features: int) -> int:
 
 
 def _values(model: SparseClassifier, X: Any, known: dict[str, Any]) -> Any:
-    """Give held-out rows as linear rules read them; they depend on what the model requests, not on alpha or k."""
-    if model._why_not_additive():
+    """Give sparse held-out rows as linear rules read them: that depends on what a model requests, not on alpha or k."""
+    if not sp.issparse(X) or model._why_not_additive():
         return None
     key = repr(model.statistics_request())
     if key not in known:
-        known[key] = model._values_of(X)
+        known[key] = model._values_of(X).tocsr()
     return known[key]
 
 

@@ -138,7 +138,8 @@ def smoothed_types(types: ColumnTypes, alpha: float) -> ColumnTypes:
     (2, 1)
     """
     columns = types.columns + alpha
-    if not types.merged:
+    values = np.sort(types.columns, axis=None) if types.merged else types.columns[:0].ravel()
+    if not np.any((np.diff(values + alpha) == 0.0) & (np.diff(values) > 0.0)):  # no two numbers become equal
         return replace(types, columns=columns)
     again = group_columns(np.ascontiguousarray(columns.T), always=True)
     if len(again.columns) == len(columns):

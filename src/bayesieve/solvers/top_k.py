@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesieve._typing import FloatArray, IndexArray
 from bayesieve.solvers.grouping import ColumnTypes, expand_types
+from bayesieve.solvers.multinomial.select import largest_units
 
 __all__ = ["nested_supports", "top_k", "top_k_of_types"]
 
@@ -90,10 +91,8 @@ def top_k_of_types(gains: FloatArray, types: ColumnTypes, k: int) -> IndexArray:
     """
     if not types.merged or k == 0 or k == len(types.type_of):
         return top_k(gains, k) if not types.merged else np.arange(k)
-    order = np.argsort(-gains, kind="stable")
-    reached = np.cumsum(types.multiplicity[order])
-    threshold = gains[order[np.searchsorted(reached, k)]]
-    taken = np.where(gains > threshold, types.multiplicity, 0)
+    taken, threshold, _ = largest_units(gains, np.array(types.multiplicity), k)
+    taken[gains == threshold] = 0
     tied, type_of = np.flatnonzero(gains == threshold), types.type_of
     taken[tied[0]] = k - taken.sum()
     if len(tied) > 1:  # the lowest indices among the columns of all of them

@@ -12,6 +12,7 @@ from bayesieve.solvers.multinomial.centred import (
     EPS,
     HEAD,
     add_rows,
+    copy_to,
     direction,
     dot,
     dots,
@@ -58,16 +59,9 @@ class Undecided:
 
 
 @kernel
-def _copy(target: Floats, source: Floats) -> None:
-    # Numba takes a second to compile an assignment of slices, for the message of a shape error.
-    for j in range(source.shape[0]):
-        target[j] = source[j]
-
-
-@kernel
 def minimise_bound(
     rows: Floats, units: Integers, k: int, base: Floats, p: Floats, start: Floats, limits: Floats, keep: bool
-) -> tuple[Floats, Floats, Floats, Floats]:
+) -> tuple[Floats, Floats, Integers, Floats, Integers, Floats]:
     """Minimise over p the bound base + (k largest gains), 1 <= k <= sum of units.
 
     Fully corrective Frank-Wolfe on the dual: every p met gives a support (the k largest gains), the next p belongs to
@@ -98,11 +92,14 @@ def minimise_bound(
     -------
     point : ndarray
         delta at the lowest bound.
-    best : ndarray
-        delta at which the k largest have the highest gain.
     numbers : ndarray
         Lowest bound (widened), its rounding part, gain of the mixture (below the minimum of the bound, to rounding),
-        highest gain of a support met, steps, 1 when it stopped because little is undecided.
+        highest gain of a support met, steps, 1 when it stopped because little is undecided; at the lowest bound, the
+        k-th and the (k+1)-th largest gain (widened).
+    met : ndarray of shape (T,)
+        Units of the support with the highest gain met.
+    gains, taken : ndarray of shape (T,)
+        At the lowest bound, the gains of the types (widened) and the units of the k largest.
     mixture : ndarray of shape (T,) or (0,)
         Units of each type in the best mixture.
     """
@@ -125,7 +122,9 @@ def minimise_bound(
     mu[0] = 1.0
     used = 1
     lower = sum_value(atoms[0], p)
-    delta, point, best, trial = start.copy(), start.copy(), start.copy(), start.copy()
+    delta, point, trial = start.copy(), start.copy(), start.copy()
+    met, at_point, gains_there = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros(n)
+    edge, beyond = 0.0, 0.0
     upper, rounding, highest = np.inf, 0.0, -np.inf
     known = limits[3]
     steps, few = 0, 0.0
@@ -140,12 +139,13 @@ def minimise_bound(
         if value < upper:
             upper = value
             rounding = value - dot(atom, plain)
-            _copy(point, delta)
+            copy_to(point, delta)
+            at_point, gains_there, edge, beyond = taken, gains, last, following
         settle(atom, p, trial)
         gain = sum_value(atom, p)
         if gain > highest:
             highest = gain
-            _copy(best, delta)
+            met = taken
             known = max(known, gain)
         lower = max(lower, highest)  # a support is a mixture too
         if upper <= limits[1] or upper - known <= 2.0 * rounding:
@@ -166,7 +166,7 @@ def minimise_bound(
             break
         if used == capacity:
             break
-        _copy(atoms[used], atom)
+        copy_to(atoms[used], atom)
         if keep:
             for i in range(n):
                 supports[used, i] = taken[i]
@@ -177,24 +177,25 @@ def minimise_bound(
         used += 1
         goal = max(0.05 * limits[2] * (upper - known), EPS * abs(upper))
         weights, delta, lower = solve_mixture(atoms[:used], mu[:used], p, goal)
-        _copy(mu, weights)
+        copy_to(mu, weights)
     mixture = np.zeros(supports.shape[1])
     for j in range(used):
         for i in range(mixture.shape[0]):
             mixture[i] += mu[j] * supports[j, i]
-    return point, best, np.array([upper, rounding, lower, highest, float(steps), few]), mixture
+    numbers = np.array([upper, rounding, lower, highest, float(steps), few, edge, beyond])
+    return point, numbers, met, gains_there, at_point, mixture
 
 
 @kernel
-def narrow_units(rows: Floats, units: Integers, k: int, v: Floats, slack: float) -> tuple[Integers, Integers]:
+def narrow_units(
+    gains: Floats, taken: Integers, units: Integers, last: float, following: float, slack: float
+) -> tuple[Integers, Integers]:
     """Fewest and most units of each type that a support may take without losing more than ``slack``.
 
     At a point with k-th and (k+1)-th largest gains t and t', leaving out j units of a type with gain h > t' lowers the
-    bound by j (h - t') at least, and taking j more units of one with h < t lowers it by j (t - h). The point is given
-    by its direction ``v``; ``k`` of the ``units`` of the types in ``rows`` are taken.
+    bound by j (h - t') at least, and taking j more units of one with h < t lowers it by j (t - h). Of the point are
+    given the ``gains``, the units ``taken`` of the k largest, and t and t' as ``last`` and ``following``.
     """
-    gains = dots(rows, v)
-    taken, last, following = largest_units(gains, units, k)
     fewest, most = np.zeros_like(units), units.copy()
     for i in range(units.shape[0]):
         out = gains[i] - following

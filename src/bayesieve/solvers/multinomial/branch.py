@@ -8,18 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from bayesieve._jit import kernel
 from bayesieve.solvers.grouping import checked_sums, expand_types, group_columns
 from bayesieve.solvers.multinomial.bound import Undecided, minimise_bound, narrow_units
 from bayesieve.solvers.multinomial.centred import (
     EPS,
+    add_rows,
     centre_rows,
     direction,
-    dots,
     exact_gain,
     gain_slack,
+    pick_rows,
     sum_rows,
     sum_value,
-    widen,
 )
 from bayesieve.solvers.multinomial.exchange import exchange_units, round_units
 from bayesieve.solvers.multinomial.select import largest_units
@@ -28,6 +29,7 @@ __all__ = ["BranchResult", "branch", "branch_and_bound"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+Problem = tuple[Floats, Integers, Floats, Floats]  # rows, units, base and p of an Undecided
 
 _STEPS = 60
 _SHARE = 0.05
@@ -41,80 +43,138 @@ class _Node:
     upper: float
     rounding: float
     point: Floats
-    sure: Integers  # types with units taken in any case
-    sure_units: Integers
+    sure: Integers  # units of every type taken in any case
     where: Integers  # types of which more may be taken
     free: Integers
-    mixture: Floats
+    split: int  # place among them of the one to split
+    low: int  # most units of its lower half
+
+
+@kernel
+def _level(known: Floats, rounding: float) -> float:
+    """Value below which a bound closes its node; ``known``: highest gain, its slack, tol."""
+    # A little less than what the certificate will allow: the gain is evaluated once more at the end.
+    return float(known[0] + 0.9 * known[2] * max(known[0], 0.0) + rounding + 0.25 * known[1])
+
+
+@kernel
+def _offer(q: Problem, known: Floats, best: Integers, taken: Integers, point: Floats) -> None:
+    """Keep a support if it is better, after exchanges at a point that orders the types (an empty one: none)."""
+    rows, units, base, p = q
+    gain = sum_value(add_rows(base, rows, taken), p)
+    if not gain > known[0]:
+        return
+    if point.shape[0] > 0:
+        taken, gain = exchange_units(rows, units, taken, base, p, direction(point, p))
+    known[0] = gain
+    for i in range(best.shape[0]):
+        best[i] = taken[i]
+
+
+@kernel
+def _added(sure: Integers, where: Integers, more: Integers) -> Integers:
+    taken = sure.copy()
+    for a in range(where.shape[0]):
+        taken[where[a]] += more[a]
+    return taken
+
+
+@kernel
+def _split(mixture: Floats, free: Integers) -> tuple[int, int]:
+    """Place of the type to split, that with the largest fraction in a mixture, and the most units of its lower half."""
+    at, widest, largest = 0, 0, 1e-6
+    for a in range(free.shape[0]):
+        fraction = min(mixture[a] - np.floor(mixture[a]), np.ceil(mixture[a]) - mixture[a])
+        if fraction > largest:
+            at, largest = a, fraction
+        if free[a] > free[widest]:
+            widest = a
+    if largest > 1e-6:
+        return at, int(np.floor(mixture[at]))
+    return widest, int((free[widest] - 1) // 2)
+
+
+@kernel
+def _bound_node(
+    q: Problem, left: int, sure: Integers, where: Integers, free: Integers, start: Floats, known: Floats, best: Integers
+) -> tuple[bool, Floats, Floats, Integers, Integers, Integers]:
+    """Bound the part that takes ``sure`` units and ``left`` of up to ``free`` more, 0 <= left <= sum of ``free``.
+
+    Better supports met on the way are written to ``best`` and ``known``. Returns whether the part stays open; bound,
+    rounding, the type to split and its lower half; the lowest point; and what the bound leaves: sure, where, free.
+    """
+    rows, _, base, p = q
+    numbers, room = np.zeros(4), 0
+    for a in range(free.shape[0]):
+        room += free[a]
+    if left in (0, room):
+        leaf = _added(sure, where, free) if left > 0 else sure.copy()
+        _offer(q, known, best, leaf, start[:0])
+        total = add_rows(base, rows, leaf)
+        numbers[1] = gain_slack(total)
+        numbers[0] = sum_value(total, p) + numbers[1]
+        return False, numbers, start, sure, where, free
+    some, base = pick_rows(rows, where), add_rows(base, rows, sure)
+    limits = np.array([_STEPS, _level(known, 0.0), _SHARE, known[0], -1.0])
+    point, found, met, gains, taken, mixture = minimise_bound(some, free, left, base, p, start, limits, True)
+    upper, rounding = found[0], found[1]
+    numbers[0], numbers[1] = upper, rounding
+    before = known[0]
+    rounded = round_units(mixture, free, left)
+    if np.sum(rounded) == left:
+        _offer(q, known, best, _added(sure, where, rounded), point)
+    if found[3] > before:
+        _offer(q, known, best, _added(sure, where, met), point)
+    if upper <= _level(known, rounding):
+        return False, numbers, point, sure, where, free
+    slack = (upper - known[0] + known[1]) * (1.0 + 8.0 * EPS) + 8.0 * EPS * abs(upper)
+    fewest, most = narrow_units(gains, taken, free, found[6], found[7], slack)
+    sure = _added(sure, where, fewest)
+    n = 0
+    for a in range(where.shape[0]):
+        more = most[a] - fewest[a]
+        if more > 0:
+            mixture[n] = min(max(mixture[a] - fewest[a], 0.0), float(more))
+            most[n], fewest[n] = more, where[a]
+            n += 1
+    free, where = most[:n].copy(), fewest[:n].copy()
+    if n > 0:
+        split, low = _split(mixture, free)
+        numbers[2], numbers[3] = split, low
+    return True, numbers, point, sure, where, free
 
 
 class _Search:
     """State of one branch and bound: the best support and what has been closed."""
 
     def __init__(self, problem: Undecided, taken: Integers, gain: float, tol: float) -> None:
-        self.problem, self.taken, self.gain, self.tol = problem, taken, gain, tol
-        self.slack = gain_slack(problem.base + sum_rows(problem.rows, taken))
+        self.problem, self.taken = problem, taken.copy()
+        self._arrays = problem.rows, problem.units, problem.base, problem.p
+        slack = gain_slack(add_rows(problem.base, problem.rows, taken))
+        self.known = np.array([gain, slack, tol])
         self.closed, self.rounding = -np.inf, 0.0
         self.nodes, self.spent = 0, 0.0
-
-    def level(self, rounding: float) -> float:
-        """Value below which a bound closes its node."""
-        # A little less than what the certificate will allow: the gain is evaluated once more at the end.
-        return self.gain + 0.9 * self.tol * max(self.gain, 0.0) + rounding + 0.25 * self.slack
-
-    def offer(self, taken: Integers, point: Floats | None) -> None:
-        """Keep a support if it is better, after exchanges when a point is given that orders the types."""
-        q = self.problem
-        gain = sum_value(q.base + sum_rows(q.rows, taken), q.p)
-        if not gain > self.gain:
-            return
-        if point is not None:
-            taken, gain = exchange_units(q.rows, q.units, taken, q.base, q.p, direction(point, q.p))
-        self.taken, self.gain = taken, gain
 
     def close(self, upper: float, rounding: float) -> None:
         """Record the bound of a node that is not searched further."""
         self.closed = max(self.closed, upper)
         self.rounding = max(self.rounding, rounding)
 
-    def evaluate(self, fewest: Integers, where: Integers, free: Integers, start: Floats) -> _Node | None:
-        """Bound the part that takes ``fewest`` units and up to ``free`` more; None when that closes it."""
-        q = self.problem
-        k, room = q.k - int(fewest.sum()), int(free.sum())
-        if k < 0 or k > room:
+    def evaluate(self, sure: Integers, where: Integers, free: Integers, start: Floats) -> _Node | None:
+        """Bound the part that takes ``sure`` units and up to ``free`` more; None when that closes it."""
+        left = self.problem.k - int(sure.sum())
+        if not 0 <= left <= int(free.sum()):
             return None
         self.nodes += 1
         self.spent += max(1.0, len(where) / _ROOMY)
-        if k == 0 or k == room:
-            leaf = fewest.copy()
-            leaf[where] += free if k else 0
-            self.offer(leaf, None)
-            total = q.base + sum_rows(q.rows, leaf)
-            slack = gain_slack(total)
-            self.close(sum_value(total, q.p) + slack, slack)
-            return None
-        rows, base = q.rows[where], q.base + sum_rows(q.rows, fewest)
-        limits = np.array([_STEPS, self.level(0.0), _SHARE, self.gain, -1.0])
-        point, best, numbers, mixture = minimise_bound(rows, free, k, base, q.p, start, limits, True)
-        upper, rounding = float(numbers[0]), float(numbers[1])
-        supports = [round_units(mixture, free, k)]
-        if numbers[3] > self.gain:
-            supports.append(largest_units(dots(rows, widen(direction(best, q.p), q.p)), free, k)[0])
-        for support in supports:
-            if support.sum() == k:
-                taken = fewest.copy()
-                taken[where] += support
-                self.offer(taken, point)
-        if upper <= self.level(rounding):
+        stays, numbers, point, sure, where, free = _bound_node(
+            self._arrays, left, sure, where, free, start, self.known, self.taken
+        )
+        upper, rounding, split, low = numbers.tolist()
+        if not stays:
             self.close(upper, rounding)
             return None
-        slack = (upper - self.gain + self.slack) * (1.0 + 8.0 * EPS) + 8.0 * EPS * abs(upper)
-        less, more = narrow_units(rows, free, k, widen(direction(point, q.p), q.p), slack)
-        fewest = fewest.copy()
-        fewest[where] += less
-        sure, left = np.flatnonzero(fewest), more > less
-        mixture = np.clip(mixture - less, 0.0, more - less)[left]
-        return _Node(upper, rounding, point, sure, fewest[sure], where[left], (more - less)[left], mixture)
+        return _Node(upper, rounding, point, sure, where, free, int(split), int(low))
 
 
 def branch(
@@ -157,9 +217,9 @@ def branch(
     heap: list[tuple[float, int, _Node]] = []
     serial = 0
 
-    def add(fewest: Integers, where: Integers, free: Integers, point: Floats, above: float) -> None:
+    def add(sure: Integers, where: Integers, free: Integers, point: Floats, above: float) -> None:
         nonlocal serial
-        node = search.evaluate(fewest, where, free, point)
+        node = search.evaluate(sure, where, free, point)
         if node is not None:
             serial += 1
             heapq.heappush(heap, (-min(node.upper, above), serial, node))
@@ -167,35 +227,23 @@ def branch(
     add(np.zeros_like(problem.units), np.arange(len(problem.units)), problem.units, start, np.inf)
     while heap and search.spent < max_nodes:
         upper, node = -heap[0][0], heap[0][2]
-        if upper <= search.level(node.rounding):
+        if upper <= _level(search.known, node.rounding):
             break
         heapq.heappop(heap)
-        fewest = np.zeros_like(problem.units)
-        fewest[node.sure] = node.sure_units
         if len(node.where) == 0:  # narrowed to one support
-            add(fewest, node.where, node.free, node.point, upper)
+            add(node.sure, node.where, node.free, node.point, upper)
             continue
-        j, low = _split(node)
         free = node.free.copy()
-        free[j] = low
-        add(fewest, node.where[free > 0], free[free > 0], node.point, upper)
-        fewest[node.where[j]] += low + 1
-        free[j] = node.free[j] - low - 1
-        add(fewest, node.where[free > 0], free[free > 0], node.point, upper)
+        free[node.split] = node.low
+        add(node.sure, node.where[free > 0], free[free > 0], node.point, upper)
+        sure = node.sure.copy()
+        sure[node.where[node.split]] += node.low + 1
+        free[node.split] = node.free[node.split] - node.low - 1
+        add(sure, node.where[free > 0], free[free > 0], node.point, upper)
     if heap:
         search.close(-heap[0][0], max(entry[2].rounding for entry in heap))
-    upper = max(search.closed, search.gain)
-    return search.taken, search.gain, upper, search.rounding, search.nodes
-
-
-def _split(node: _Node) -> tuple[int, int]:
-    """Place among the open types of the one to split, and the most units of its lower half."""
-    fraction = np.minimum(node.mixture - np.floor(node.mixture), np.ceil(node.mixture) - node.mixture)
-    j = int(np.argmax(fraction))
-    if fraction[j] > 1e-6:
-        return j, int(np.floor(node.mixture[j]))
-    j = int(np.argmax(node.free))
-    return j, int((node.free[j] - 1) // 2)
+    gain = float(search.known[0])
+    return search.taken, gain, max(search.closed, gain), search.rounding, search.nodes
 
 
 @dataclass(frozen=True)
@@ -271,7 +319,7 @@ def branch_and_bound(
     if left in (0, len(open_)):
         support = np.union1d(fixed, open_[:left])
         chosen = np.array(sums[:, support].T, order="C")
-        gain, slack = exact_gain(chosen, np.ones(len(chosen), dtype=np.int64))
+        gain, slack, _ = exact_gain(chosen, np.ones(len(chosen), dtype=np.int64))
         return BranchResult(support, gain, gain + slack, slack, 0)
     types = group_columns(np.ascontiguousarray(sums[:, open_]), always=True)
     p = sums.sum(axis=1) / sums.sum()

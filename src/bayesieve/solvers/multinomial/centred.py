@@ -31,11 +31,13 @@ __all__ = [
     "HEAD",
     "add_rows",
     "centre_rows",
+    "copy_to",
     "direction",
     "dot",
     "dots",
     "exact_gain",
     "gain_slack",
+    "pick_rows",
     "settle",
     "sum_rows",
     "sum_value",
@@ -179,20 +181,55 @@ def settle(total: Floats, p: Floats, delta: Floats) -> None:
         delta[c] = min(max(math.log1p(ratio), _LOWEST), _HIGHEST) if ratio > -1.0 else _LOWEST
 
 
+@kernel
 def gain_slack(total: Floats) -> float:
     """Bound on the rounding error of the gain of a set whose centred rows sum to ``total``."""
-    classes = len(total) - HEAD
+    classes = total.shape[0] - HEAD
     return float((classes + 24.0) * EPS * (total[0] + total[2]))
 
 
-def exact_gain(columns: Floats, units: Integers) -> tuple[float, float]:
-    """Gain of columns (T, C), each taken ``units`` times, and a bound on its rounding error.
+@kernel
+def copy_to(target: Floats, source: Floats) -> None:
+    """Copy the entries of ``source`` to the beginning of ``target``."""
+    # Numba takes a second to compile an assignment of slices, for the message of a shape error.
+    for j in range(source.shape[0]):
+        target[j] = source[j]
+
+
+@kernel
+def pick_rows(rows: Floats, where: Integers) -> Floats:
+    """Copy the entries ``where`` of ``rows``."""
+    width = rows.shape[1]
+    out = np.empty((where.shape[0], width))
+    for a in range(where.shape[0]):
+        for j in range(width):
+            out[a, j] = rows[where[a], j]
+    return out
+
+
+@kernel
+def exact_gain(columns: Floats, units: Integers) -> tuple[float, float, Floats]:
+    """Gain of columns (T, C), each taken ``units`` times, a bound on its rounding error, and their class sums.
 
     They are centred at their own class shares, where G(S) = sum of their gains h without any cancellation.
     """
-    totals = (columns * units[:, None]).sum(axis=0)
-    if not totals.sum() > 0.0:
-        return 0.0, 0.0
-    p = totals / totals.sum()
-    total = sum_rows(centre_rows(columns, p), units)
-    return max(sum_value(total, p), 0.0), gain_slack(total)
+    classes = columns.shape[1]
+    chosen, n, total = np.empty(columns.shape[0], dtype=np.int64), 0, 0.0
+    totals = np.zeros(classes)
+    for i in range(columns.shape[0]):
+        if units[i] > 0:
+            chosen[n] = i
+            n += 1
+            for c in range(classes):
+                totals[c] += columns[i, c] * units[i]
+    for c in range(classes):
+        total += totals[c]
+    if not total > 0.0:
+        return 0.0, 0.0, totals
+    p, times = totals.copy(), np.empty(n, dtype=np.int64)
+    for c in range(classes):
+        p[c] /= total
+    for a in range(n):
+        times[a] = units[chosen[a]]
+    whole = sum_rows(centre_rows(pick_rows(columns, chosen[:n]), p), times)
+    return max(sum_value(whole, p), 0.0), gain_slack(whole), totals

@@ -112,6 +112,7 @@ def exchange_units(
     return taken, gain
 
 
+@kernel
 def best_support(
     rows: Floats, units: Integers, k: int, base: Floats, p: Floats, v: Floats, taken: Integers, mixture: Floats
 ) -> tuple[Integers, float]:
@@ -136,9 +137,9 @@ def best_support(
         Its gain, base included.
     """
     taken, gain = exchange_units(rows, units, taken, base, p, v)
-    if len(mixture):
+    if mixture.shape[0] > 0:
         rounded = round_units(mixture, units, k)
-        if rounded.sum() == k:
+        if np.sum(rounded) == k:
             rounded, other = exchange_units(rows, units, rounded, base, p, v)
             if other > gain:
                 return rounded, other

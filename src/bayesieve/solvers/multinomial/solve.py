@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesieve.solvers.grouping import ColumnTypes, check_sums, checked_sums, group_columns
+from bayesieve.solvers.multinomial.choice import Choice, first_columns
 from bayesieve.solvers.multinomial.problem import Prepared, prepare
 from bayesieve.solvers.multinomial.search import Found, search
 
@@ -21,8 +23,10 @@ class MultinomialSolution:
 
     Attributes
     ----------
-    support : ndarray of intp
-        Sorted indices of min(k, m) columns.
+    choice : Choice
+        The columns chosen, as units of the types.
+    by_class : ndarray of shape (C,)
+        Their class sums B_c.
     gain : float
         G(support): likelihood gained over the model with every column pooled.
     upper_gain : float
@@ -45,7 +49,8 @@ class MultinomialSolution:
         N, the sum of all class sums.
     """
 
-    support: npt.NDArray[np.intp]
+    choice: Choice
+    by_class: npt.NDArray[np.float64]
     gain: float
     upper_gain: float
     gap: float
@@ -56,6 +61,11 @@ class MultinomialSolution:
     rounding: float
     pooled_objective: float
     total: float
+
+    @cached_property
+    def support(self) -> npt.NDArray[np.intp]:
+        """Sorted indices of min(k, m) columns."""
+        return self.choice.columns()
 
     @property
     def objective(self) -> float:
@@ -177,24 +187,30 @@ def solve_types(
     """
     check_sums(types.columns)
     prepared = prepare(types)
-    return [_solve(prepared, int(k), certify, tol, max_nodes) for k in ks]
+    if min(ks, default=1) < 1:
+        raise ValueError(f"k must be at least 1; got {min(ks)}.")
+    sizes = [min(int(k), len(types.type_of)) for k in ks]
+    trivial = len(prepared.shares) == 1 or prepared.proportional
+    searched = iter(search(prepared, [k for k in sizes if k > 1 and not trivial], certify, tol, max_nodes))
+    return [
+        _solution(prepared, _without_gain(prepared, k) if k == 1 or trivial else next(searched), tol) for k in sizes
+    ]
 
 
-def _solve(prepared: Prepared, k: int, certify: bool, tol: float, max_nodes: int) -> MultinomialSolution:
-    if k < 1:
-        raise ValueError(f"k must be at least 1; got {k}.")
-    k = min(k, len(prepared.types.type_of))
-    if k == 1 or len(prepared.shares) == 1 or prepared.proportional:
-        # Every support of this size gains nothing: the bound alone would leave all columns undecided.
-        first = np.arange(k, dtype=np.intp)
-        found = Found(first, 0.0, 0.0, 0.0, prepared.shares, 0, 0)
-    else:
-        found = search(prepared, k, certify, tol, max_nodes)
+def _without_gain(prepared: Prepared, k: int) -> Found:
+    """Where every support of this size gains nothing, the bound alone would leave all columns undecided."""
+    choice = first_columns(prepared.types, k)
+    totals = prepared.types.columns[prepared.types.type_of[:k]].sum(axis=0)
+    return Found(choice, totals, 0.0, 0.0, 0.0, prepared.shares, 0, 0)
+
+
+def _solution(prepared: Prepared, found: Found, tol: float) -> MultinomialSolution:
     upper = max(found.upper, found.gain)
-    p = np.zeros(len(prepared.live))
-    p[prepared.live] = found.p
+    p, by_class = np.zeros(len(prepared.live)), np.zeros(len(prepared.live))
+    p[prepared.live], by_class[prepared.live] = found.p, found.totals
     return MultinomialSolution(
-        support=found.support,
+        choice=found.choice,
+        by_class=by_class,
         gain=found.gain,
         upper_gain=upper,
         gap=upper - found.gain,

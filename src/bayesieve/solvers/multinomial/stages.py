@@ -154,8 +154,7 @@ def multinomial_bound(f: npt.ArrayLike, k: int, *, precision: float = 1e-6) -> M
         rows, units = centre_rows(np.array(prepared.f.T, order="C"), shares), np.array(units)
     limits = np.array([np.inf, -np.inf, precision, -np.inf, -1.0])
     nothing, start = np.zeros(rows.shape[1]), np.zeros(len(shares))
-    point, best, numbers, _ = minimise_bound(rows, units, k, nothing, shares, start, limits, False)
-    gains = dots(rows, widen(direction(best, shares), shares))
+    point, numbers, met, _, _, _ = minimise_bound(rows, units, k, nothing, shares, start, limits, False)
     moved = shares * np.exp(point)
     p = np.zeros(len(prepared.live))
     p[prepared.live] = moved / moved.sum()
@@ -164,7 +163,7 @@ def multinomial_bound(f: npt.ArrayLike, k: int, *, precision: float = 1e-6) -> M
         lower_gain=float(numbers[2]),
         rounding=float(numbers[1]),
         p=p,
-        support=expand_types(prepared.types.type_of, largest_units(gains, units, k)[0]),
+        support=expand_types(prepared.types.type_of, met),
         n_steps=int(numbers[4]),
     )
 
@@ -203,11 +202,12 @@ def fix_by_bound(f: npt.ArrayLike, k: int, p: npt.ArrayLike, gain: float) -> tup
     v = widen(direction(np.zeros(len(p)), p), p)
     units = np.ones(len(rows), dtype=np.int64)
     gains = dots(rows, v)
-    upper = float(gains[largest_units(gains, units, k)[0] > 0].sum()) * (1.0 + len(units) * EPS)
+    taken, last, following = largest_units(gains, units, k)
+    upper = float(gains[taken > 0].sum()) * (1.0 + len(units) * EPS)
     if not np.isfinite(upper):
         return np.zeros(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
     slack = max(upper - gain, 0.0) + 8.0 * EPS * upper
-    fewest, most = narrow_units(rows, units, k, v, slack)
+    fewest, most = narrow_units(gains, taken, units, last, following, slack)
     return fewest > 0, most == 0
 
 

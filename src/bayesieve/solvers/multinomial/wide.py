@@ -24,7 +24,7 @@ from bayesieve._jit import kernel, parallel_kernel, read_only
 from bayesieve.solvers.divergence import divergence, xlogx
 from bayesieve.solvers.grouping import group_columns
 from bayesieve.solvers.multinomial.bound import Undecided, minimise_bound, narrow_units
-from bayesieve.solvers.multinomial.centred import EPS, HEAD, centre_rows, direction, dots, gain_slack, sum_rows, widen
+from bayesieve.solvers.multinomial.centred import EPS, HEAD, centre_rows, direction, dots, gain_slack, sum_rows
 from bayesieve.solvers.multinomial.exchange import best_support
 from bayesieve.solvers.multinomial.select import largest_units
 
@@ -293,7 +293,7 @@ def sift(prepared: Prepared, k: int) -> Sifted:
     k_few = max(1, min(round(k * int(few.units.sum()) / m) if len(few.units) < m else k, int(few.units.sum())))
     limits = np.array([_STEPS, -np.inf, _SHARE, -np.inf, -1.0])
     nothing = np.zeros(width)
-    delta, _, numbers, _ = minimise_bound(few.rows, few.units, k_few, nothing, p, np.zeros(len(p)), limits, False)
+    delta, numbers, *_ = minimise_bound(few.rows, few.units, k_few, nothing, p, np.zeros(len(p)), limits, False)
     steps = int(numbers[4])
     radius, doubt, margin = 0.01, 0.02, 0.0
     codes = np.empty(m, dtype=np.int8)
@@ -317,13 +317,14 @@ def sift(prepared: Prepared, k: int) -> Sifted:
         base = sum_rows(np.ascontiguousarray(parts[:, 3:]), np.ones(len(parts), dtype=np.int64))
         units = np.ones(len(open_), dtype=np.int64)
         left = k - sure
-        point, best, numbers, mixture = minimise_bound(rows, units, left, base, p, delta, limits, len(open_) <= _KEEP)
+        point, numbers, met, gains, highest, mixture = minimise_bound(
+            rows, units, left, base, p, delta, limits, len(open_) <= _KEEP
+        )
         steps += int(numbers[4])
         if not last and np.abs(point - delta).max() > radius:
             delta, radius = point, 4.0 * radius
             continue
-        taken = largest_units(dots(rows, widen(direction(best, p), p)), units, left)[0]
-        taken, gain = best_support(rows, units, left, base, p, direction(point, p), taken, mixture)
+        taken, gain = best_support(rows, units, left, base, p, direction(point, p), met, mixture)
         upper = float(numbers[0])
         total = base + sum_rows(rows, taken)
         unsure = gain_slack(total)
@@ -331,7 +332,7 @@ def sift(prepared: Prepared, k: int) -> Sifted:
         if last or slack <= margin:
             break
         delta, margin = point, 1.5 * slack
-    fewest, most = narrow_units(rows, units, left, widen(direction(point, p), p), slack)
+    fewest, most = narrow_units(gains, highest, units, float(numbers[6]), float(numbers[7]), slack)
     codes[open_] = fewest + most
     kept = kept[codes[kept] > 0]
     undecided, inside = codes[kept] == 1, most > fewest
