@@ -116,7 +116,8 @@ def _bound_node(
         return False, numbers, start, sure, where, free
     some, base = pick_rows(rows, where), add_rows(base, rows, sure)
     limits = np.array([_STEPS, _level(known, 0.0), _SHARE, known[0], -1.0])
-    point, found, met, gains, taken, mixture = minimise_bound(some, free, left, base, p, start, limits, True)
+    keep = left < room  # it is; a literal True would make Numba compile the bound once more
+    point, found, met, gains, taken, mixture = minimise_bound(some, free, left, base, p, start, limits, keep)
     upper, rounding = found[0], found[1]
     numbers[0], numbers[1] = upper, rounding
     before = known[0]

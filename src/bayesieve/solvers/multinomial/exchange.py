@@ -62,7 +62,7 @@ def _nearest(gains: Floats, usable: npt.NDArray[np.bool_]) -> Integers:
     values, ones = np.empty(count), np.ones(count, dtype=np.int64)
     for a in range(count):
         values[a] = -gains[where[a]]
-    edge = -kth_largest(values, ones, _NEAR)[0]
+    edge = -kth_largest(values, ones, min(_NEAR, count))[0]  # for a literal Numba would compile it once more
     kept = 0
     for i in where:
         if gains[i] <= edge and kept < 2 * _NEAR:
