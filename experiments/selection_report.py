@@ -173,8 +173,6 @@ def caps(results: Record) -> str:
         for case, methods in missing.items()
         if methods
     ]
-    if not results["full"]:
-        words.append("Saga takes the strength of liblinear, whose model is the same, without a search of its own.")
     return " ".join(words)
 
 

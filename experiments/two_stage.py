@@ -69,7 +69,7 @@ def l1_logistic_saga(X: Any, y: np.ndarray, strength: float) -> np.ndarray:
 
 def l1_logistic_liblinear(X: Any, y: np.ndarray, strength: float) -> np.ndarray:
     """The same model with the solver that scikit-learn recommends for it on sparse data of this size."""
-    return _nonzero(LogisticRegression(solver="liblinear", l1_ratio=1, C=strength).fit(X, y))
+    return _nonzero(LogisticRegression(solver="liblinear", l1_ratio=1, C=strength, random_state=0).fit(X, y))
 
 
 def l1_svm(X: Any, y: np.ndarray, strength: float) -> np.ndarray:
@@ -165,27 +165,33 @@ def strength_for(
     """The strength at which a penalised method keeps about k features: a search of at most sixteen fits.
 
     It begins at ``start``, stops when the number is within 5 % of k (or exact, for a handful), and otherwise gives the
-    strength whose number came closest. Once it has k between two strengths it goes where the line through them, on
-    logarithmic scales, has k, but never close to either end.
+    strength whose number came closest. The next strength is where the line through two fits, on logarithmic scales,
+    has k; but never close to a strength that was tried, and at most four times the largest.
     """
-    low, high, strength = (0.0, 0), (np.inf, 0), start
-    best, missed = strength, np.inf
+    tried: dict[float, int] = {}
+    strength = start
     for _ in range(fits):
-        n = len(fit(X, y, strength))
-        if abs(n - k) < missed:
-            best, missed = strength, abs(n - k)
-        if missed <= within * k:
+        tried[strength] = len(fit(X, y, strength))
+        if abs(tried[strength] - k) <= within * k:
             break
-        low, high = ((strength, n), high) if n < k else (low, (strength, n))
-        if low[0] == 0:
-            strength = high[0] / 4
-        elif np.isinf(high[0]):
-            strength = low[0] * 4
-        else:
-            fewer, wanted, more = np.log(np.maximum([low[1], k, high[1]], 0.5))
-            share = float(np.clip((wanted - fewer) / (more - fewer), 0.2, 0.8))
-            strength = low[0] ** (1 - share) * high[0] ** share
-    return best
+        strength = _next_strength(tried, k)
+    return min(tried, key=lambda strength: abs(tried[strength] - k))
+
+
+def _next_strength(tried: dict[float, int], k: int) -> float:
+    below = sorted(strength for strength, n in tried.items() if n < k)
+    above = [strength for strength, n in tried.items() if n >= k]
+    if above:
+        below = [strength for strength in below if strength < min(above)]  # numbers need not rise all the way
+    if not below:
+        return min(above) / 4
+    one, two = (below[-1], min(above)) if above else (below[-2] if len(below) > 1 else below[-1] / 4, below[-1])
+    fewer, wanted, more = (float(np.log(max(n, 0.5))) for n in (tried.get(one, 0), k, tried[two]))
+    step = np.log(two / one)
+    if above:
+        return one * float(np.exp(step * np.clip((wanted - fewer) / (more - fewer), 0.2, 0.8)))
+    slope = max(more - fewer, 1e-9) / step
+    return two * float(np.exp(np.clip((wanted - more) / slope, np.log(1.2), np.log(4))))
 
 
 def choose_alpha(X: Any, y: np.ndarray, *, folds: int = 10) -> float:

@@ -137,7 +137,7 @@ def test_run_on_a_small_corpus() -> None:
     y = np.arange(60) % 2
     texts = pl.Series([" ".join(rng.choice(words[10 * label : 30 + 10 * label], 8)) for label in y])
     case = Case("mpqa", "count", 40, ("multinomial NB",))
-    found = run(case, Corpus("mpqa", texts, y, None), splits=2, seed=0, full=False)
+    found = run(case, Corpus("mpqa", texts, y, None), splits=2, seed=0)
     assert len(found["selections"]) == 4 * len(METHODS)
     for record in found["selections"]:
         assert len(record["k"]) == len(record["seconds"]) == len(record["accuracy"]["multinomial NB"]) == 2
