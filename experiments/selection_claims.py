@@ -13,6 +13,7 @@ from two_stage import OURS
 HERE = "sparse multinomial"
 WHERE = ("data", "vectors", "rows")
 SLOW = ("logistic l1, saga", "logistic l1, liblinear", "logistic RFE", "SVM l1", "SVM RFE", "Lasso")
+L1_LOGISTIC = SLOW[:2]
 PLAIN = ("TMNB", "odds ratio")
 
 
@@ -139,25 +140,22 @@ def faster(results: Record, times: Record) -> Record:
 
 
 def thousandfold(results: Record, times: Record) -> Record:
-    """Holds if the paper's solver takes more than 1000 times longer, partly if so on no more than 8,000 rows alone."""
-    found = [
-        record
-        for record in speed_ups(results, times)
-        if (record["data"], record["vectors"], record["level"]) == ("imdb", "count", 0.05)
-        and record["method"] in SLOW[:2]
-    ]
+    """Holds if the paper's solver takes more than 1000 times longer wherever it was run, partly if 100 times."""
     rows = {tuple(case[key] for key in WHERE): case["training_rows"] for case in results["cases"]}
-    parts = [
-        f"{record['method'].split(', ')[1]} {number(record['ratio'])} times on "
-        f"{rows[tuple(record[key] for key in WHERE)]:,} rows"
-        for record in found
-    ]
-    saga = [record for record in found if record["method"] == SLOW[0]]
-    above = [record for record in saga if record["ratio"] > 1000]
+    ratios: dict[str, list[float]] = {name: [] for name in L1_LOGISTIC}
+    parts: dict[str, list[str]] = {name: [] for name in L1_LOGISTIC}
+    for record in speed_ups(results, times):
+        cell, name = (record["data"], record["vectors"], record["level"]), record["method"]
+        if cell == ("imdb", "count", 0.05) and name in L1_LOGISTIC:
+            ratios[name].append(record["ratio"])
+            parts[name].append(f"{number(record['ratio'])} on {rows[tuple(record[key] for key in WHERE)]:,} rows")
+    saga, liblinear = L1_LOGISTIC
+    lowest = min(ratios[saga], default=0.0)
     return {
         "claim": "At 5 % of the features l1 logistic regression takes more than 1000 times longer (IMDB, counts)",
-        "verdict": verdict(bool(above) and len(above) == len(saga), bool(above)),
-        "numbers": "; ".join(parts),
+        "verdict": verdict(lowest > 1000, lowest > 100),
+        "numbers": f"times as long with saga, the paper's solver: {', '.join(parts[saga]) or 'not run'}; "
+        f"with liblinear, which scikit-learn recommends: {', '.join(parts[liblinear]) or 'not run'}",
     }
 
 

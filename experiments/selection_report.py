@@ -16,7 +16,8 @@ Stage 1 keeps 0.1, 1, 5 or 10 % of the features, stage 2 trains a classifier on 
 Accuracy on the test rows, mean ± standard deviation over {splits} splits (the first is the official one where there is
 one). Seconds are those of the choice of features alone, from the CSR matrix to the indices, in one thread, the median
 over the splits; what takes less than 0.2 s is timed five times on each. Methods with an l1 penalty are given their
-strength, as in the paper; what its search took has a table of its own. Ours are **{ours}**.
+strength, as in the paper: it is searched on the first split, for one level after the other, and used on all. What the
+search took has a table of its own. Ours are **{ours}**.
 
 A star marks a method that kept over 10 % more features than asked for: an l1 method has no k to ask for, and the
 hundred passes of saga end before weights are zero. Such cells do not count as rivals in accuracy.
@@ -160,6 +161,7 @@ def alpha_table(results: Record, times: Record) -> str:
 def caps(results: Record) -> str:
     """What was left out, if anything."""
     words = [f"tf-idf vectors have at most {results['max_features']:,} features, as in the paper; counts have all."]
+    words.append("Twitter is left out, as in the paper.")
     capped = [f"{name_of(case)}" for case in results["cases"] if case["rows"]]
     if capped:
         words.append(f"Training rows were drawn at random within classes for: {'; '.join(capped)}. Test rows are all.")
