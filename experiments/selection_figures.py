@@ -92,8 +92,9 @@ def against_time(axis: Any, results: Record, times: Record, case: Record, stage:
         took = [median(record["seconds"]) for record in taken[method]]
         style = look(method)
         axis.errorbar(took, mean, spread, **style | {"marker": "", "elinewidth": 0.7, "lw": 0.7, "alpha": 0.6})
-        for size, x, y in zip((4.0, 5.5, 7.0, 8.5), took, mean, strict=False):
-            axis.plot([x], [y], **style, ms=size)
+        sizes = np.linspace(4.0, 8.5, len(took)) ** 2
+        inside = {"facecolors": style["mfc"], "edgecolors": style["color"], "zorder": style["zorder"]}
+        axis.scatter(took, mean, sizes, marker=style["marker"], linewidths=style["mew"], **inside)
     axis.set_xscale("log")
     axis.set_xlabel("time of the selection (s)")
     axis.set_title(f"stage 2: {stage}\n{rows_title(case)}", fontsize="medium")
@@ -106,7 +107,7 @@ def speed_panel(axis: Any, results: Record, times: Record, case: Record) -> None
     axis.axhline(1, **look(HERE) | {"marker": ""})
     axis.set_yscale("log")
     percent_axis(axis, results["levels"])
-    axis.set_title(f"run time over that of {HERE}, {rows_title(case)}", fontsize="medium")
+    axis.set_title(rows_title(case), fontsize="medium")
 
 
 def time_figure(results: Record, times: Record, name: str, out: Path) -> None:
@@ -123,7 +124,7 @@ def time_figure(results: Record, times: Record, name: str, out: Path) -> None:
     for case in cases:
         first = axis = figure.add_subplot(grid[1, column : column + len(case["stages"])], sharey=first)
         speed_panel(axis, results, times, case)
-        axis.set_ylabel("times as long" if column == 0 else "")
+        axis.set_ylabel(f"run time over that\nof {HERE}" if column == 0 else "")
         column += len(case["stages"])
     methods = list(dict.fromkeys(record["method"] for record in results["selections"]))
     figure.suptitle(
