@@ -1,8 +1,9 @@
 """Accuracy and run time of feature selection (Naive Feature Selection, figure 2 and the appendix).
 
 Stage 1 chooses 0.1, 1, 5 or 10 % of the features, stage 2 trains a classifier on those (``two_stage.py`` has the
-methods with the appendix's settings). Twelve methods choose from the same matrix: those of the paper, the same l1
-logistic regression with the solver that scikit-learn recommends, chi2, and four classifiers of this package.
+methods with the appendix's settings). All methods choose from the same matrix: those of the paper; the same l1 logistic
+regression with the solver that scikit-learn recommends; the odds ratio taken for both classes; chi2; and four
+classifiers of this package.
 
 What is timed is the choice alone, from the CSR matrix to the indices, conversions included, in one thread, after a call
 of every method on a slice. Methods with an l1 penalty are given the strength that leaves about k features. It is

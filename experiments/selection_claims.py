@@ -14,7 +14,7 @@ HERE = "sparse multinomial"
 WHERE = ("data", "vectors", "rows")
 SLOW = ("logistic l1, saga", "logistic l1, liblinear", "logistic RFE", "SVM l1", "SVM RFE", "Lasso")
 L1_LOGISTIC = SLOW[:2]
-PLAIN = ("TMNB", "odds ratio")
+PLAIN = ("TMNB", "odds ratio", "odds ratio, both classes")
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def thousandfold(results: Record, times: Record) -> Record:
 
 
 def better_than_plain(results: Record) -> Record:
-    """Holds if the mean accuracy is higher in three quarters of the cells against each, partly if in half against one.
+    """Holds if the mean accuracy is higher in three quarters of the cells against each, partly if against one.
 
     Equal accuracies, as of equal choices, count half.
     """
@@ -174,6 +174,6 @@ def better_than_plain(results: Record) -> Record:
         parts.append(f"{name}: more accurate in {wins} of {len(found)} cells{equal}, by {gain:+.1f} points on average")
     return {
         "claim": "It outperforms thresholded multinomial naive Bayes (TMNB) and the odds ratio",
-        "verdict": verdict(min(shares) >= 0.75, max(shares) >= 0.5),
+        "verdict": verdict(min(shares) >= 0.75, max(shares) >= 0.75),
         "numbers": "; ".join(parts),
     }

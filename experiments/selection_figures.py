@@ -27,6 +27,7 @@ STYLES: dict[str, tuple[str, str, Any]] = {
     "SVM RFE": (YELLOW, "P", ELIMINATION),
     "TMNB": (RED, "o", SCORE),
     "odds ratio": (GREY, "<", SCORE),
+    "odds ratio, both classes": (BLACK, "d", SCORE),
     "chi2": (GREY, ">", SCORE),
     "sparse multinomial": (BLUE, "o", SOLID),
     "sparse Bernoulli": (GREEN, "s", SOLID),
@@ -128,7 +129,7 @@ def time_figure(results: Record, times: Record, name: str, out: Path) -> None:
         column += len(case["stages"])
     methods = list(dict.fromkeys(record["method"] for record in results["selections"]))
     figure.suptitle(
-        f"{TITLES[name]}: accuracy (mean, bars: standard deviation over {results['splits']} splits) against run time; "
+        f"{TITLES[name]}: accuracy (mean, bars: standard deviation over {results['splits']} splits) against run time\n"
         f"larger markers: more features ({', '.join(f'{100 * level:g}' for level in results['levels'])} %)",
         fontsize="medium",
     )
@@ -161,7 +162,7 @@ def sparsity_figure(results: Record, name: str, out: Path) -> None:
             else:
                 axis.set_visible(False)
     figure.suptitle(
-        f"{TITLES[name]}: accuracy against sparsity (mean, bars: standard deviation over {results['splits']} splits)",
+        f"{TITLES[name]}: accuracy against sparsity\nmean, bars: standard deviation over {results['splits']} splits",
         fontsize="medium",
     )
     legend(figure, list(dict.fromkeys(record["method"] for record in results["selections"])))

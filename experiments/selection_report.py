@@ -22,6 +22,9 @@ search took has a table of its own. Ours are **{ours}**.
 A star marks a method that kept over 10 % more features than asked for: an l1 method has no k to ask for, and the
 hundred passes of saga end before weights are zero. Such cells do not count as rivals in accuracy.
 
+The odds ratio has a sign: its largest values are typical of one class, and naive Bayes on such features alone can do
+worse than chance. "Both classes" takes the largest absolute values.
+
 {caps}
 """
 

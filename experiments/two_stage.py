@@ -106,6 +106,8 @@ DIRECT: dict[str, Callable[[Any, np.ndarray, int, float], Any]] = {
     "SVM RFE": lambda X, y, k, _: svm_rfe(X, y, k),
     "TMNB": thresholded,
     "odds ratio": lambda X, y, k, _: top(odds_ratio(X, y), k),
+    # the metric has a sign, and its largest values are typical of one class
+    "odds ratio, both classes": lambda X, y, k, _: top(np.abs(odds_ratio(X, y)), k),
     "chi2": lambda X, y, k, _: top(np.nan_to_num(chi2(X, y)[0]), k),
     "sparse multinomial": lambda X, y, k, alpha: SparseMultinomialNB(k, alpha=alpha).fit(X, y),
     "sparse Bernoulli": lambda X, y, k, _: SparseBernoulliNB(k).fit(X, y),
