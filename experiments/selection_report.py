@@ -31,8 +31,7 @@ worse than chance. "Both classes" takes the largest absolute values.
 
 def name_of(case: Record) -> str:
     """Title of a case."""
-    rows = f", {case['training_rows']:,} training rows" if case["rows"] else ""
-    return f"{TITLES[case['data']]}, {case['vectors']}{rows}"
+    return f"{TITLES[case['data']]}, {case['vectors']}, {case['training_rows']:,} training rows"
 
 
 def levels_header(results: Record) -> list[str]:
@@ -165,16 +164,15 @@ def caps(results: Record) -> str:
     """What was left out, if anything."""
     words = [f"tf-idf vectors have at most {results['max_features']:,} features, as in the paper; counts have all."]
     words.append("Twitter is left out, as in the paper.")
-    capped = [f"{name_of(case)}" for case in results["cases"] if case["rows"]]
-    if capped:
-        words.append(f"Training rows were drawn at random within classes for: {'; '.join(capped)}. Test rows are all.")
+    if any(case["rows"] for case in results["cases"]):
+        words.append('"Capped": so many training rows were drawn at random, within classes. Test rows are always all.')
     every = list(dict.fromkeys(record["method"] for record in results["selections"]))
     missing = {
         name_of(case): [method for method in every if method not in methods_of(results, case)]
         for case in results["cases"]
     }
     words += [
-        f"{case} is without {' and '.join(methods)}, which take too long for the quick form."
+        f"Without {'; '.join(methods)} (too slow for the quick form): {case}."
         for case, methods in missing.items()
         if methods
     ]
