@@ -64,7 +64,7 @@ class Case:
 PLAN = [
     *(Case("mpqa", kind, 5000) for kind in ("count", "tf-idf")),
     *(Case("sst2", kind, 4000) for kind in ("count", "tf-idf")),
-    *(Case("amazon", kind, 3000) for kind in ("count", "tf-idf")),
+    *(Case("amazon", kind, 2000) for kind in ("count", "tf-idf")),
     *(Case("imdb", kind, 3000) for kind in ("count", "tf-idf")),
     Case("imdb", "count", None, ("multinomial NB",), FAST),
 ]
