@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE, chi2
 from sklearn.linear_model import Lasso, LogisticRegression
 from sklearn.naive_bayes import MultinomialNB
-from sklearn.svm import LinearSVC
+from sklearn.svm import LinearSVC, l1_min_c
 
 from bayesieve import (
     L1BernoulliNB,
@@ -110,6 +110,8 @@ DIRECT: dict[str, Callable[[Any, np.ndarray, int, float], Any]] = {
     "SVM RFE": lambda X, y, k, _: svm_rfe(X, y, k),
     "TMNB": thresholded,
     "odds ratio": lambda X, y, k, _: top(odds_ratio(X, y), k),
+    # the metric has a sign, and its largest values are typical of one class
+    "odds ratio, both classes": lambda X, y, k, _: top(np.abs(odds_ratio(X, y)), k),
     "chi2": lambda X, y, k, _: top(np.nan_to_num(chi2(X, y)[0]), k),
     "sparse multinomial": lambda X, y, k, alpha: SparseMultinomialNB(k, alpha=alpha).fit(X, y),
     "sparse Bernoulli": lambda X, y, k, _: SparseBernoulliNB(k).fit(X, y),
@@ -121,20 +123,39 @@ OURS = ("sparse multinomial", "sparse Bernoulli", "l1-penalised Bernoulli", "l2 
 
 
 def select(
-    method: str, X: Any, y: np.ndarray, k: int, *, alpha: float = 1.0, strength: float | None = None
+    method: str,
+    X: Any,
+    y: np.ndarray,
+    k: int,
+    *,
+    alpha: float = 1.0,
+    strength: float | None = None,
+    start: float = 1.0,
+    fits: int = 16,
 ) -> Selection:
-    """Choose about k features; a penalised method searches its strength unless it is given."""
+    """Choose about k features; a penalised method searches its strength (:func:`strength_for`) unless it is given."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the paper's hundred iterations do not always suffice
         if method in PENALISED:
             fit, searched = PENALISED[method], 0.0
             if strength is None:
-                strength, searched = timed(lambda: strength_for(fit, X, y, k))
+                strength, searched = timed(lambda: strength_for(fit, X, y, k, start=start, fits=fits))
             support, took = timed(lambda: fit(X, y, strength))
             return Selection(support, took, searched, strength)
         found, took = timed(lambda: DIRECT[method](X, y, k, alpha))
         support = found if isinstance(found, np.ndarray) else found.support_
         return Selection(support, took, certified=getattr(found, "certified_", None))
+
+
+def first_strength(method: str, X: Any, y: np.ndarray) -> float:
+    """The strength at which a penalised method keeps its first feature: below it every weight is zero.
+
+    A search that begins near it meets weak fits only where it has to, and those are the slow ones.
+    """
+    if method == "Lasso":
+        signs = 2.0 * y - 1
+        return len(y) / float(np.abs(X.T @ (signs - signs.mean())).max())
+    return float(l1_min_c(X, y, loss="squared_hinge" if method == "SVM l1" else "log"))
 
 
 def strength_for(
@@ -145,28 +166,38 @@ def strength_for(
     *,
     within: float = 0.05,
     start: float = 1.0,
+    fits: int = 16,
 ) -> float:
-    """The strength at which a penalised method keeps about k features: by bisection, at most sixteen fits.
+    """The strength at which a penalised method keeps about k features: a search of at most sixteen fits.
 
     It begins at ``start``, stops when the number is within 5 % of k (or exact, for a handful), and otherwise gives the
-    strength whose number came closest.
+    strength whose number came closest. The next strength is where the line through two fits, on logarithmic scales,
+    has k; but never close to a strength that was tried, and at most four times the largest.
     """
-    low, high, strength = 0.0, np.inf, start
-    best, missed = strength, np.inf
-    for _ in range(16):
-        n = len(fit(X, y, strength))
-        if abs(n - k) < missed:
-            best, missed = strength, abs(n - k)
-        if missed <= within * k:
+    tried: dict[float, int] = {}
+    strength = start
+    for _ in range(fits):
+        tried[strength] = len(fit(X, y, strength))
+        if abs(tried[strength] - k) <= within * k:
             break
-        low, high = (strength, high) if n < k else (low, strength)
-        if low == 0:
-            strength = high / 4
-        elif np.isinf(high):
-            strength = low * 4
-        else:
-            strength = float(np.sqrt(low * high))
-    return best
+        strength = _next_strength(tried, k)
+    return min(tried, key=lambda strength: abs(tried[strength] - k))
+
+
+def _next_strength(tried: dict[float, int], k: int) -> float:
+    below = sorted(strength for strength, n in tried.items() if n < k)
+    above = [strength for strength, n in tried.items() if n >= k]
+    if above:
+        below = [strength for strength in below if strength < min(above)]  # numbers need not rise all the way
+    if not below:
+        return min(above) / 4
+    one, two = (below[-1], min(above)) if above else (below[-2] if len(below) > 1 else below[-1] / 4, below[-1])
+    fewer, wanted, more = (float(np.log(max(n, 0.5))) for n in (tried.get(one, 0), k, tried[two]))
+    step = np.log(two / one)
+    if above:
+        return one * float(np.exp(step * np.clip((wanted - fewer) / (more - fewer), 0.2, 0.8)))
+    slope = max(more - fewer, 1e-9) / step
+    return two * float(np.exp(np.clip((wanted - more) / slope, np.log(1.2), np.log(4))))
 
 
 def choose_alpha(X: Any, y: np.ndarray, *, folds: int = 10) -> float:
