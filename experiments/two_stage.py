@@ -30,7 +30,7 @@ from bayesieve import (
     odds_ratio,
 )
 
-ALPHAS = np.geomspace(0.001, 10, 9).tolist()  # smoothing to choose from
+ALPHAS = np.geomspace(0.001, 100, 11).tolist()  # smoothing to choose from
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ class TestClaims:
         ("slow", "expected"), [(6, "holds"), (5, "holds partly"), (3, "holds partly"), (2, "does not hold here")]
     )
     def test_orders_of_magnitude_by_the_number_of_methods(self, slow: int, expected: str) -> None:
-        assert verdicts(*example(seconds=dict.fromkeys(SLOW[slow:], 0.05)))[1] == expected
+        assert verdicts(*example(seconds=dict.fromkeys(SLOW[slow:], 0.005)))[1] == expected
 
     @pytest.mark.parametrize(
         ("took", "expected"), [(1.1, "holds"), (0.9, "holds partly"), (0.09, "does not hold here")]
