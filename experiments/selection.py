@@ -149,7 +149,7 @@ def run(case: Case, corpus: corpora.Corpus, splits: int, seed: int) -> dict[str,
             warm_up(case, X, y)
             searched = strengths(case, X, y)
         alpha, took = timed(lambda X=X, y=y: choose_alpha(X, y))
-        facts |= {"training_rows": len(train), "test_rows": len(test)}
+        facts |= {"training_rows": facts.get("training_rows", len(train)), "test_rows": len(test)}  # of the first split
         for name, value in (("features", X.shape[1]), ("alpha", alpha), ("alpha_seconds", took)):
             facts[name].append(value)
         stages = Stages(case, X, y, X_test, y_test, alpha)
