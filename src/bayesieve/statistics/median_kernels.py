@@ -33,18 +33,25 @@ def column_medians(
     values: FloatArray,
     rows: NDArray[np.int32],
     starts: Integers,
+    ascending: Integers,
     row_class: Integers,
     row_weight: FloatArray,
     class_weight: FloatArray,
-    class_rows: Integers,
     exact: bool,
     out: FloatArray,
 ) -> None:
     """Fill row i of ``out`` for column i: C medians, C dispersions, pooled median and dispersion.
 
+    ``ascending`` gives the rows of every column in the order of their values, where somebody has sorted them already:
+    for weights that are ``exact``, and columns that hold all rows. Otherwise it is empty.
+
     Columns do not meet, so the result is the same for any number of threads.
     """
     n_columns, n_classes = out.shape[0], class_weight.shape[0]
+    class_rows = np.zeros(n_classes, dtype=np.int64)
+    for r in range(row_class.shape[0]):
+        if row_class[r] >= 0:
+            class_rows[row_class[r]] += 1
     for batch in numba.prange(_BATCHES):
         first, last = n_columns * batch // _BATCHES, n_columns * (batch + 1) // _BATCHES
         longest = 0
@@ -53,20 +60,19 @@ def column_medians(
         entries = np.empty((2, longest + n_classes))
         classes = np.empty(longest + n_classes, dtype=np.int64)
         for i in range(first, last):
-            n_entries = _nonzero_entries(
-                values[starts[i] : starts[i + 1]],
-                rows[starts[i] : starts[i + 1]],
-                row_class,
-                row_weight,
-                entries,
-                classes,
-            )
-            n_entries = _zero_entries(n_entries, class_weight, class_rows, entries, classes)
+            here = slice(starts[i], starts[i + 1])
+            n_nonzero = _nonzero_entries(values[here], rows[here], row_class, row_weight, entries, classes)
+            n_entries = _zero_entries(n_nonzero, class_weight, class_rows, entries, classes)
             x, w, c = entries[0, :n_entries], entries[1, :n_entries], classes[:n_entries]
             # Row 0 and 1: smallest and largest median of each class, then of all classes pooled.
             medians = np.zeros((2, n_classes + 1))
-            if not _zero_is_median(x, w, c, class_weight, exact):
-                _weighted_medians(x, w, c, class_weight, exact, medians)
+            with_zeros = n_entries - n_nonzero == n_classes
+            if not (with_zeros and _zero_is_median(x, w, c, class_weight, exact)):
+                if ascending.shape[0] > 0:
+                    order = _entries_in_order(values[here], ascending[here], row_class, n_nonzero, n_entries)
+                else:
+                    order = np.argsort(x, kind="mergesort")
+                _weighted_medians(x, w, c, order, class_weight, exact, medians)
             _write(x, w, c, class_weight, medians, out[i])
 
 
@@ -122,8 +128,41 @@ def _zero_entries(
 
 
 @kernel
+def _entries_in_order(
+    values: FloatArray, ascending: Integers, row_class: Integers, n_nonzero: int, n_entries: int
+) -> Integers:
+    """Entries in the order of their values, from the order of the rows; the blocks of zeros stand last among them."""
+    if n_nonzero == values.shape[0]:
+        return ascending.copy()
+    entry_of = np.empty(values.shape[0], dtype=np.int64)
+    e = 0
+    for r in range(values.shape[0]):
+        entry_of[r] = e
+        e += int(row_class[r] >= 0 and values[r] != 0.0)
+    order = np.empty(n_entries, dtype=np.int64)
+    at, zeros_next = 0, True
+    for r in ascending:
+        if zeros_next and values[r] > 0.0:
+            for zero in range(n_nonzero, n_entries):
+                order[at] = zero
+                at += 1
+            zeros_next = False
+        if row_class[r] >= 0 and values[r] != 0.0:
+            order[at] = entry_of[r]
+            at += 1
+    if zeros_next:
+        for zero in range(n_nonzero, n_entries):
+            order[at] = zero
+            at += 1
+    return order
+
+
+@kernel
 def _zero_is_median(x: FloatArray, w: FloatArray, classes: Integers, class_weight: FloatArray, exact: bool) -> bool:
-    """Tell whether 0 is the only median of every class and of all: then nothing has to be sorted."""
+    """Tell whether 0 is the only median of every class and of all: then nothing has to be sorted.
+
+    It is not where a class has no zeros.
+    """
     below = np.zeros(class_weight.shape[0])
     up_to = np.zeros(class_weight.shape[0])
     for e in range(x.shape[0]):
@@ -146,17 +185,17 @@ def _weighted_medians(
     x: FloatArray,
     w: FloatArray,
     classes: Integers,
+    order: Integers,
     class_weight: FloatArray,
     exact: bool,
     medians: FloatArray,
 ) -> None:
-    """Walk over the values in ascending order and stop each group where it holds half its weight.
+    """Walk over the values in ascending ``order`` and stop each group where it holds half its weight.
 
     ``medians[0]`` is the smallest zeta with W(zeta) >= W / 2; ``medians[1]`` is the next larger
     value of the group if that is an equality, else the same. Group C is all classes pooled.
     """
     n_classes, n_entries = class_weight.shape[0], x.shape[0]
-    order = np.argsort(x, kind="mergesort")
     cumulated = np.zeros(n_classes)
     # 0: less than half so far, 1: exactly half (the next value of the group is wanted), 2: done.
     state = np.zeros(n_classes + 1, dtype=np.int64)

@@ -103,8 +103,7 @@ def class_medians(
     """
     row_class, row_weight, exact = _row_weights(codes, n_classes, sample_weight)
     class_weight = np.bincount(row_class[row_class >= 0], row_weight[row_class >= 0], n_classes)
-    class_rows = np.bincount(row_class[row_class >= 0], minlength=n_classes)
-    empty = np.flatnonzero(class_rows == 0)
+    empty = np.flatnonzero(np.bincount(row_class[row_class >= 0], minlength=n_classes) == 0)
     if empty.size:
         raise ValueError(f"Class {empty[0]} has no row of positive weight, so it has no median.")
     n_samples, m = X.shape
@@ -112,16 +111,21 @@ def class_medians(
         raise ValueError(f"X has {n_samples} rows, but codes has {row_class.shape[0]}.")
     per_class = np.empty((2, n_classes, m))
     pooled = np.empty((2, m))
+    nothing = np.empty(0, dtype=np.int64)
     for first, last, values, rows, starts in _blocks(X):
         out = np.empty((last - first, 2 * n_classes + 2))
+        ascending = nothing
+        if exact and not sparse.issparse(X):  # NumPy sorts with vector instructions; equal values in any order
+            columns = values.reshape(last - first, n_samples)
+            ascending = np.argsort(columns, axis=1).reshape(-1).astype(np.int64, copy=False)
         column_medians(
             read_only(values.astype(np.float64, copy=False)),
             read_only(rows.astype(np.int32, copy=False)),
             read_only(starts),
+            read_only(ascending),
             read_only(row_class),
             read_only(row_weight),
             read_only(class_weight),
-            read_only(class_rows),
             exact,
             out,
         )
