@@ -30,6 +30,8 @@ from bayesieve import (
     odds_ratio,
 )
 
+# scikit-learn 1.8 renamed the argument
+L1: dict[str, Any] = {"l1_ratio": 1} if LogisticRegression().penalty == "deprecated" else {"penalty": "l1"}
 ALPHAS = np.geomspace(0.001, 100, 11).tolist()  # smoothing to choose from
 
 
@@ -67,13 +69,13 @@ def lasso(X: Any, y: np.ndarray, strength: float) -> np.ndarray:
 
 def l1_logistic_saga(X: Any, y: np.ndarray, strength: float) -> np.ndarray:
     """The paper's solver and its hundred passes, which do not always suffice."""
-    model = LogisticRegression(solver="saga", l1_ratio=1, C=strength, max_iter=100, random_state=0)
+    model = LogisticRegression(solver="saga", C=strength, max_iter=100, random_state=0, **L1)
     return _nonzero(model.fit(X, y))
 
 
 def l1_logistic_liblinear(X: Any, y: np.ndarray, strength: float) -> np.ndarray:
     """The same model with the solver that scikit-learn recommends for it on sparse data of this size."""
-    return _nonzero(LogisticRegression(solver="liblinear", l1_ratio=1, C=strength, random_state=0).fit(X, y))
+    return _nonzero(LogisticRegression(solver="liblinear", C=strength, random_state=0, **L1).fit(X, y))
 
 
 def l1_svm(X: Any, y: np.ndarray, strength: float) -> np.ndarray:
