@@ -50,7 +50,8 @@ class Problem:
             chosen = GroupShuffleSplit(1, test_size=0.2, random_state=state)
             train, test = next(chosen.split(self.y, groups=self.sentence))
         elif kind == "official":
-            every, test = self.official  # type: ignore[misc]
+            assert self.official is not None
+            every, test = self.official
             train, _ = train_test_split(every, train_size=0.8, random_state=state)
         else:
             rows = np.arange(len(self.y))
