@@ -101,8 +101,8 @@ def parallel_kernel(function: Function) -> Function:
     parallel = _compile(_renamed(function, "parallel"), parallel=True)
 
     def choose(*arguments: Any) -> Any:
-        large = any(isinstance(a, np.ndarray) and a.size >= _WORTH_A_THREAD for a in arguments)
-        return (parallel if large and runs_parallel() else serial)(*arguments)
+        largest = max((a.size for a in arguments if isinstance(a, np.ndarray)), default=0)
+        return (parallel if worth_threads(largest) else serial)(*arguments)
 
     choose.__name__, choose.__qualname__ = function.__name__, function.__qualname__
     choose.__doc__, choose.__module__ = function.__doc__, function.__module__

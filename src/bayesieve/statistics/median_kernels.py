@@ -131,7 +131,7 @@ def _zero_entries(
 def _entries_in_order(
     values: FloatArray, ascending: Integers, row_class: Integers, n_nonzero: int, n_entries: int
 ) -> Integers:
-    """Entries in the order of their values, from the order of the rows; the blocks of zeros stand last among them."""
+    """Entries in the order of their values, from that of the rows; the blocks of zeros are the last entries."""
     if n_nonzero == values.shape[0]:
         return ascending.copy()
     entry_of = np.empty(values.shape[0], dtype=np.int64)
@@ -140,20 +140,16 @@ def _entries_in_order(
         entry_of[r] = e
         e += int(row_class[r] >= 0 and values[r] != 0.0)
     order = np.empty(n_entries, dtype=np.int64)
-    at, zeros_next = 0, True
+    zeros = n_entries - n_nonzero
+    at, negative = 0, 0
     for r in ascending:
-        if zeros_next and values[r] > 0.0:
-            for zero in range(n_nonzero, n_entries):
-                order[at] = zero
-                at += 1
-            zeros_next = False
         if row_class[r] >= 0 and values[r] != 0.0:
-            order[at] = entry_of[r]
+            if values[r] < 0.0:
+                negative += 1
+            order[at if values[r] < 0.0 else at + zeros] = entry_of[r]
             at += 1
-    if zeros_next:
-        for zero in range(n_nonzero, n_entries):
-            order[at] = zero
-            at += 1
+    for zero in range(zeros):
+        order[negative + zero] = n_nonzero + zero
     return order
 
 
